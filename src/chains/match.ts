@@ -1,0 +1,25 @@
+/** One compared property of an intent and a transaction; both values as a person reads them. */
+export type MatchRow = {
+  field: 'network' | 'sender' | 'recipient' | 'amount' | 'asset' | 'fee' | 'feePayer' | 'signers' | 'memo' | 'expiry' | 'instructions'
+  ok: boolean
+  expected: string
+  got: string
+}
+
+/**
+ * The outcome of comparing an intent with the bytes of a transaction. Fails closed: `ok` is true only when every byte of the
+ * transaction was understood and every row holds.
+ */
+export type Match = {
+  ok: boolean
+  rows: MatchRow[]
+  /** Hash over the meaning (accounts, amount, programs, memo, fee payer, caps), without blockhash or nonce: equal digests mean the same payment. */
+  digest: string
+}
+
+/** One part of a transaction as the review shows it, in the order of execution. */
+export type Step = {
+  kind: 'transfer' | 'token_transfer' | 'fee_limit' | 'fee_price' | 'memo' | 'guard' | 'unknown'
+  /** Facts in reading order, for example `{ to: '…', amount: '0.1 SOL' }`. */
+  facts: Readonly<Record<string, string>>
+}

@@ -1,0 +1,50 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import bs58 from 'bs58'
+
+/** The kind of chain an address belongs to. Its spelling decides: `0x` and 40 hex digits, or base58 of 32 bytes. */
+export type Family = 'evm' | 'solana'
+
+export type ParsedAddress =
+  | { ok: true; family: Family; address: string }
+  | { ok: false; problem: 'not_an_address' | 'bad_checksum' }
+
+const EVM = /^0x[0-9a-fA-F]{40}$/
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
+
+/** Native currency on EVM chains (ERC-7528) and on Solana (the System Program). */
+export const EVM_NATIVE = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE'
+export const SOLANA_NATIVE = '11111111111111111111111111111111'
+
+/** Reads an address into its normal form: EIP-55 on EVM, base58 on Solana. A mixed-case EVM address must carry a right checksum. */
+export function parseAddress(text: string): ParsedAddress {
+  if (EVM.test(text)) {
+    const address = checksumAddress(text)
+    const hex = text.slice(2)
+    const mixed = hex !== hex.toLowerCase() && hex !== hex.toUpperCase()
+    if (mixed && address !== text) return { ok: false, problem: 'bad_checksum' }
+    return { ok: true, family: 'evm', address }
+  }
+  if (BASE58.test(text)) {
+    const bytes = bs58.decodeUnsafe(text)
+    if (bytes?.length === 32) return { ok: true, family: 'solana', address: text }
+  }
+  return { ok: false, problem: 'not_an_address' }
+}
+
+/** EIP-55 spelling of an address that is known to be `0x` and 40 hex digits. */
+export function checksumAddress(text: string): string {
+  const hex = text.slice(2).toLowerCase()
+  const hash = bytesToHex(keccak_256(utf8ToBytes(hex)))
+  let address = '0x'
+  for (let index = 0; index < 40; index++) {
+    const char = hex.charAt(index)
+    address += Number.parseInt(hash.charAt(index), 16) >= 8 ? char.toUpperCase() : char
+  }
+  return address
+}
+
+/** `0x1234…abcd`: for places where the full address stands nearby. */
+export function shortAddress(address: string): string {
+  return address.length <= 12 ? address : `${address.slice(0, address.startsWith('0x') ? 6 : 4)}…${address.slice(-4)}`
+}

@@ -1,0 +1,77 @@
+import * as v from 'valibot'
+import { parseAddress } from './address.ts'
+import { LosslessNumber } from './json.ts'
+import { isPaymentId } from './payment.ts'
+
+/** Field types that several endpoints share. Each reads the wire into what the programs use inside. */
+
+/** A JSON number whose digits count: in as number or `LosslessNumber`, inside as its source text. */
+export const decimal = v.pipe(
+  v.union([v.number(), v.instance(LosslessNumber)], (issue) => `Expected a number, received ${describe(issue.input)}.`),
+  v.transform((value) => (typeof value === 'number' ? String(value) : value.value)),
+)
+
+/** Atomic units as text, for example `"10000000000000000"`. */
+export const atomic = v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,77})$/, 'Expected atomic units as a string of digits.'))
+
+/** An EVM or Solana address, read into its normal form. */
+export const address = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const parsed = parseAddress(dataset.value)
+    if (parsed.ok) return parsed.address
+    addIssue({
+      message:
+        parsed.problem === 'bad_checksum'
+          ? `Expected a right EIP-55 checksum, received ${describe(dataset.value)}: one character may be wrong.`
+          : `Expected 0x and 40 hex digits, or base58 of 32 bytes, received ${describe(dataset.value)}.`,
+    })
+    return NEVER
+  }),
+)
+
+export const paymentId = v.pipe(v.string(), v.check(isPaymentId, 'Expected pay_ and 22 base58 characters.'))
+
+/** Unix milliseconds. */
+export const timestamp = v.pipe(v.number(), v.integer())
+
+export const resource = v.pipe(
+  v.string(),
+  v.maxLength(2048, 'Expected at most 2048 characters.'),
+  v.check((text) => /^https?:\/\/\S+$/.test(text) && URL.canParse(text), 'Expected an absolute http or https URL.'),
+)
+
+const MAX_METADATA_KEYS = 32
+const MAX_METADATA_BYTES = 4096
+
+/** Free-form: any JSON object of at most 32 keys and 4 KiB. Numbers keep their digits. */
+export const metadata = v.pipe(
+  v.custom<Record<string, unknown>>(isPlainObject, (issue) => `Expected an object, received ${describe(issue.input)}.`),
+  v.check((value) => Object.keys(value).length <= MAX_METADATA_KEYS, `Expected at most ${MAX_METADATA_KEYS} keys.`),
+  v.check((value) => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_METADATA_BYTES, `Expected at most ${MAX_METADATA_BYTES} bytes.`),
+)
+
+/** A query parameter that spells a whole number within bounds. Never clamped. */
+export function wholeNumber(min: number, max: number) {
+  const message = `Expected a whole number from ${min} to ${max}`
+  return v.pipe(
+    v.string(),
+    v.check((text) => /^[0-9]{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max, (issue) => `${message}, received ${describe(issue.input)}.`),
+    v.transform(Number),
+  )
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber)
+}
+
+/** A foreign value as an error may quote it: short, on one line. */
+export function describe(value: unknown): string {
+  if (value === undefined) return 'nothing'
+  if (value === null) return 'null'
+  if (value instanceof LosslessNumber) return value.value.slice(0, 60)
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object') return 'an object'
+  return String(value)
+}

@@ -1,0 +1,78 @@
+import * as v from 'valibot'
+import { atomic, decimal, timestamp } from './fields.ts'
+import { EVENT_SOURCES, PAYMENT_MODES, PAYMENT_STATUSES } from './payment.ts'
+
+/** What the API says of a payment: its status body, its row in a list, and the events of both. */
+
+export const Fee = v.object({
+  /** In the chain's native currency. */
+  amount: decimal,
+  amountAtomic: atomic,
+})
+
+export const StatusEvent = v.object({
+  status: v.picklist(PAYMENT_STATUSES),
+  at: timestamp,
+  /** Height of the block concerned; on Solana the slot. */
+  blockHeight: v.nullable(v.number()),
+  source: v.picklist(EVENT_SOURCES),
+})
+
+export const PaymentStatusBody = v.object({
+  success: v.literal(true),
+  paymentId: v.string(),
+  mode: v.picklist(PAYMENT_MODES),
+  /** Transaction hash (EVM) or first signature (Solana) once one is known. */
+  signature: v.nullable(v.string()),
+  status: v.picklist(PAYMENT_STATUSES),
+  /** CAIP-2. */
+  network: v.string(),
+  /** Address of the asset; the native sentinel for ETH and SOL. */
+  asset: v.string(),
+  symbol: v.string(),
+  decimals: v.number(),
+  amount: decimal,
+  amountAtomic: atomic,
+  sender: v.string(),
+  recipient: v.string(),
+  resource: v.nullable(v.string()),
+  /** Height of the block the payment landed in; on Solana the slot. */
+  blockHeight: v.nullable(v.number()),
+  confirmations: v.number(),
+  requiredConfirmations: v.number(),
+  /** Paid to the chain, once landed. */
+  fee: v.nullable(Fee),
+  timestamp,
+  expiresAt: v.nullable(timestamp),
+  lastValidBlockHeight: v.nullable(v.number()),
+  metadata: v.nullable(v.record(v.string(), v.unknown())),
+  /** A complete x402 header value, once the payment can be proven. */
+  paymentProof: v.nullable(v.string()),
+  /** Why it failed, in a sentence; null otherwise. */
+  failure: v.nullable(v.string()),
+  events: v.array(StatusEvent),
+})
+export type PaymentStatusBody = v.InferOutput<typeof PaymentStatusBody>
+
+/** `sent` or `received` as seen from the wallet that was asked for. */
+export const Direction = v.picklist(['sent', 'received'])
+
+export const PaymentRow = v.object({
+  paymentId: v.string(),
+  type: Direction,
+  mode: v.picklist(PAYMENT_MODES),
+  amount: decimal,
+  amountAtomic: atomic,
+  network: v.string(),
+  asset: v.string(),
+  symbol: v.string(),
+  decimals: v.number(),
+  sender: v.string(),
+  recipient: v.string(),
+  resource: v.nullable(v.string()),
+  status: v.picklist(PAYMENT_STATUSES),
+  signature: v.nullable(v.string()),
+  timestamp,
+  metadata: v.nullable(v.record(v.string(), v.unknown())),
+})
+export type PaymentRow = v.InferOutput<typeof PaymentRow>

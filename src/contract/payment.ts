@@ -1,0 +1,67 @@
+/**
+ * The states of a payment and the moves between them, as data. Every program reads this table; nothing else decides.
+ *
+ * created     built or accepted; no byte is known to be on the chain
+ * pending     broadcast, reported, or seen; the outcome is open
+ * confirmed   landed and paid, by the network's confirmation policy
+ * finalized   landed for good
+ * expired     can no longer land and was never seen
+ * failed      landed and reverted, refused before broadcast, or can no longer land after it was broadcast
+ * rolled_back was confirmed; its block is gone
+ */
+export const PAYMENT_STATUSES = ['created', 'pending', 'confirmed', 'finalized', 'expired', 'failed', 'rolled_back'] as const
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
+
+export const PAYMENT_MODES = ['local', 'hosted', 'received'] as const
+export type PaymentMode = (typeof PAYMENT_MODES)[number]
+
+/** Who saw what an event tells. */
+export const EVENT_SOURCES = ['service', 'client', 'watcher', 'facilitator'] as const
+export type EventSource = (typeof EVENT_SOURCES)[number]
+
+export const LEGAL_MOVES: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
+  created: ['pending', 'expired', 'failed'],
+  pending: ['confirmed', 'failed'],
+  confirmed: ['finalized', 'rolled_back'],
+  rolled_back: ['pending', 'confirmed', 'failed'],
+  expired: ['confirmed'],
+  finalized: [],
+  failed: [],
+}
+
+export function canMove(from: PaymentStatus, to: PaymentStatus): boolean {
+  return LEGAL_MOVES[from].includes(to)
+}
+
+/** Whether anything can still change without the chain contradicting itself. */
+export function isSettled(status: PaymentStatus): boolean {
+  return status === 'finalized' || status === 'failed' || status === 'expired'
+}
+
+/** Whether the payee has the money by the network's confirmation policy. */
+export function isPaid(status: PaymentStatus): boolean {
+  return status === 'confirmed' || status === 'finalized'
+}
+
+const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const PAYMENT_ID = /^pay_[1-9A-HJ-NP-Za-km-z]{22}$/
+
+/** `pay_` and 22 base58 characters that spell 128 random bits. */
+export function createPaymentId(): string {
+  return `pay_${randomBase58()}`
+}
+
+export function isPaymentId(text: string): boolean {
+  return PAYMENT_ID.test(text)
+}
+
+function randomBase58(): string {
+  let value = 0n
+  for (const byte of crypto.getRandomValues(new Uint8Array(16))) value = (value << 8n) | BigInt(byte)
+  let text = ''
+  for (let index = 0; index < 22; index++) {
+    text = BASE58.charAt(Number(value % 58n)) + text
+    value /= 58n
+  }
+  return text
+}

@@ -1,0 +1,94 @@
+import type { PaymentIntent } from '#chains/intent.ts'
+import type { Asset, Network } from '#contract/network.ts'
+
+/**
+ * The one port to a chain; `evm/` and `solana/` implement it. Only this folder opens sockets to an RPC.
+ * Every call may throw `ProblemError('CHAIN_UNAVAILABLE')`; outcomes a caller can act on are values.
+ */
+export interface Chain {
+  readonly network: Network
+  /** Latest and finalized height, at most one block time old. On Solana: slots, and the block height beside them. */
+  head(): Promise<Head>
+  /** Builds the unsigned transaction of an intent and simulates it. `priorityFeeAtomic`: the total the payer wants to give the validator; automatic otherwise. */
+  build(intent: Omit<PaymentIntent, 'maxFeeAtomic'>, priorityFeeAtomic?: bigint): Promise<Built>
+  /** What the chain knows of a transaction now. `not_found` says nothing about the future. */
+  observe(signature: string): Promise<Observation>
+  /** Looks for payments nobody reported. Returns those found; decides nothing. */
+  find(wanted: readonly Wanted[], from: number): Promise<{ found: readonly Found[]; readTo: number }>
+  /** True only when the chain itself proves that a transaction built for this payment can no longer land. */
+  canNeverLand(wanted: Wanted): Promise<boolean>
+  token(address: string): Promise<TokenInfo | undefined>
+  /** For /health/ready: resolves when the chain answers and is the one configured (chain id or genesis hash). */
+  check(): Promise<void>
+  close(): Promise<void>
+}
+
+export type Head = {
+  height: number
+  finalizedHeight: number
+  /** Solana: block height, which `lastValidBlockHeight` is compared with; on EVM equal to `height`. */
+  blockHeight: number
+  finalizedBlockHeight: number
+}
+
+export type Built =
+  | {
+      ok: true
+      bytes: Uint8Array
+      encoding: 'solana-wire-v0' | 'evm-rlp-unsigned'
+      nonce?: number
+      builtHeight: number
+      lastValidBlockHeight: number
+      /** Upper bound of the network's charge, native atomic units; `priorityFeeAtomic` is contained in it. */
+      feeAtomic: bigint
+      priorityFeeAtomic: bigint
+      decoded: Record<string, unknown>
+    }
+  | { ok: false; code: 'INSUFFICIENT_BALANCE'; requiredAtomic: bigint; availableAtomic: bigint; feeAtomic: bigint; asset: Asset }
+  | { ok: false; code: 'INVALID_RECIPIENT'; message: string; details?: Record<string, unknown> }
+
+/** A payment the watcher looks for. */
+export type Wanted = {
+  paymentId: string
+  asset: string
+  sender: string
+  recipient: string
+  amountAtomic: bigint
+  nonce: number | null
+  builtHeight: number | null
+  lastValidBlockHeight: number | null
+  createdAt: Date
+}
+
+export type Found = { paymentId: string; signature: string }
+
+export type Observation =
+  | { state: 'not_found' }
+  | { state: 'pending' }
+  | {
+      state: 'landed'
+      succeeded: boolean
+      /** Block height (EVM) or slot (Solana). */
+      height: number
+      blockHash: string | null
+      /** By the network's confirmation policy; finality by the chain's own. */
+      confirmed: boolean
+      finalized: boolean
+      feeAtomic: bigint
+      blockTime: Date | null
+      /** The payment this transaction makes, read from the chain; null when it is anything else. */
+      transfer: { sender: string; recipient: string; asset: string; amountAtomic: bigint; memo: string | null; nonce: number | null } | null
+      failure: string | null
+    }
+
+export type TokenInfo = {
+  address: string
+  standard: 'spl-token' | 'token-2022' | 'erc20' | 'native'
+  name: string | null
+  symbol: string | null
+  decimals: number
+  totalSupplyAtomic: bigint | null
+  mintAuthority: string | null
+  freezeAuthority: string | null
+  eip3009: boolean
+}

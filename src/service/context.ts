@@ -1,0 +1,22 @@
+import type { Logger } from 'pino'
+import type { Scope } from '#contract/api-key.ts'
+import type { NetworkId } from '#contract/network.ts'
+import type { Database } from '#postgres/open.ts'
+import type { Chain } from './chains/chain.ts'
+import type { ServiceConfig } from './config.ts'
+
+/** What every verb gets: the parts of a running service. Tests build one with a clock of their own. */
+export type Context = {
+  config: ServiceConfig
+  db: Database
+  chains: ReadonlyMap<NetworkId, Chain>
+  log: Logger
+  now: () => Date
+}
+
+/** Who asks: the API key of a request, resolved. */
+export type Actor = {
+  accountId: string
+  keyId: string
+  scopes: ReadonlySet<Scope>
+}

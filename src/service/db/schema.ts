@@ -1,0 +1,140 @@
+import { sql } from 'drizzle-orm'
+import { bigint, bigserial, check, customType, index, integer, jsonb, pgSchema, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
+import type { PaymentMode, PaymentStatus, EventSource } from '#contract/payment.ts'
+import type { Plan, Scope } from '#contract/api-key.ts'
+
+/** The service's tables. They live in a Postgres schema of their own, so that the proxy may share the database. */
+export const service = pgSchema('service')
+
+/** Atomic units: up to 2^256, exact, `bigint` inside. */
+const atomic = customType<{ data: bigint; driverData: string }>({
+  dataType: () => 'numeric(78,0)',
+  fromDriver: BigInt,
+  toDriver: String,
+})
+
+const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' })
+
+export const account = service.table('account', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  plan: text().$type<Plan>().notNull(),
+  /** In place of the plan's quota. */
+  requestsPerMinute: integer(),
+  createdAt: at('created_at').notNull().defaultNow(),
+})
+
+export const apiKey = service.table(
+  'api_key',
+  {
+    id: text().primaryKey(),
+    accountId: text()
+      .notNull()
+      .references(() => account.id),
+    name: text().notNull(),
+    /** SHA-256 of the whole key, hex: the look-up itself. The key has 238 random bits, so no salt or slow hash is needed. */
+    hash: text().notNull(),
+    hint: text().notNull(),
+    scopes: text().array().$type<Scope[]>().notNull(),
+    createdAt: at('created_at').notNull().defaultNow(),
+    lastUsedAt: at('last_used_at'),
+    expiresAt: at('expires_at'),
+    revokedAt: at('revoked_at'),
+  },
+  (t) => [uniqueIndex('api_key_hash').on(t.hash), index('api_key_account').on(t.accountId)],
+)
+
+/** GCRA: the theoretical arrival time of the next request, in microseconds of the database's clock. */
+export const rateLimit = service.table('rate_limit', {
+  key: text().primaryKey(),
+  arrivalUs: bigint({ mode: 'bigint' }).notNull(),
+})
+
+export const idempotency = service.table(
+  'idempotency',
+  {
+    accountId: text().notNull(),
+    key: text().notNull(),
+    /** SHA-256 over endpoint and body: another request under the same key is a conflict. */
+    fingerprint: text().notNull(),
+    /** Null while the first request runs. */
+    status: integer(),
+    body: text(),
+    /** A request that died releases its key then. */
+    leaseUntil: at('lease_until').notNull(),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.key] }), index('idempotency_created').on(t.createdAt)],
+)
+
+export const payment = service.table(
+  'payment',
+  {
+    id: text().primaryKey(),
+    accountId: text()
+      .notNull()
+      .references(() => account.id),
+    mode: text().$type<PaymentMode>().notNull(),
+    status: text().$type<PaymentStatus>().notNull(),
+    network: text().notNull(),
+    asset: text().notNull(),
+    symbol: text().notNull(),
+    decimals: integer().notNull(),
+    amount: atomic().notNull(),
+    sender: text().notNull(),
+    recipient: text().notNull(),
+    resource: text(),
+    /** JSON source text: numbers in it keep their digits. */
+    metadata: text(),
+    /** Base64 of the unsigned transaction (local mode). */
+    unsignedTransaction: text(),
+    /** EVM: the nonce the transaction was built with. */
+    nonce: bigint({ mode: 'number' }),
+    /** Height of the chain when the payment was built: the search for it starts there. */
+    builtHeight: bigint({ mode: 'number' }),
+    lastValidBlockHeight: bigint({ mode: 'number' }),
+    expiresAt: at('expires_at'),
+    signature: text(),
+    blockHeight: bigint({ mode: 'number' }),
+    blockHash: text(),
+    /** Paid to the chain, native atomic units. */
+    fee: atomic(),
+    failure: text(),
+    paymentProof: text(),
+    confirmedAt: at('confirmed_at'),
+    createdAt: at('created_at').notNull().defaultNow(),
+    updatedAt: at('updated_at').notNull().defaultNow(),
+  },
+  (t) => [
+    uniqueIndex('payment_signature').on(t.network, t.signature).where(sql`signature is not null`),
+    index('payment_account').on(t.accountId, t.createdAt, t.id),
+    index('payment_sender').on(t.accountId, t.sender, t.createdAt, t.id),
+    index('payment_recipient').on(t.accountId, t.recipient, t.createdAt, t.id),
+    /** What the watchers still follow. */
+    index('payment_open').on(t.network, t.status).where(sql`status in ('created', 'pending', 'confirmed', 'rolled_back')`),
+    check('payment_amount_positive', sql`amount > 0`),
+  ],
+)
+
+/** Append-only. `id` is handed out under a lock, so it grows in the order of commits and a reader's cursor misses nothing. */
+export const event = service.table(
+  'event',
+  {
+    id: bigserial({ mode: 'bigint' }).primaryKey(),
+    accountId: text().notNull(),
+    paymentId: text()
+      .notNull()
+      .references(() => payment.id),
+    status: text().$type<PaymentStatus>().notNull(),
+    source: text().$type<EventSource>().notNull(),
+    blockHeight: bigint({ mode: 'number' }),
+    at: at('at').notNull().defaultNow(),
+  },
+  (t) => [index('event_payment').on(t.paymentId, t.id), index('event_account').on(t.accountId, t.id)],
+)
+
+/** How far a watcher has read a chain. */
+export const chainCursor = service.table('chain_cursor', {
+  network: text().primaryKey(),
+  height: bigint({ mode: 'number' }).notNull(),
+})
