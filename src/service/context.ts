@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Scope } from '#contract/api-key.ts'
+import type { Plan, Scope } from '#contract/api-key.ts'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Chain } from './chains/chain.ts'
@@ -19,4 +19,5 @@ export type Actor = {
   accountId: string
   keyId: string
   scopes: ReadonlySet<Scope>
+  plan: Plan
 }

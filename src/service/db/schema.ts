@@ -18,9 +18,8 @@ const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3,
 export const account = service.table('account', {
   id: text().primaryKey(),
   name: text().notNull(),
+  /** The most that a key of this account may have. */
   plan: text().$type<Plan>().notNull(),
-  /** In place of the plan's quota. */
-  requestsPerMinute: integer(),
   createdAt: at('created_at').notNull().defaultNow(),
 })
 
@@ -36,6 +35,9 @@ export const apiKey = service.table(
     hash: text().notNull(),
     hint: text().notNull(),
     scopes: text().array().$type<Scope[]>().notNull(),
+    plan: text().$type<Plan>().notNull(),
+    /** In place of the plan's quota. */
+    requestsPerMinute: integer(),
     createdAt: at('created_at').notNull().defaultNow(),
     lastUsedAt: at('last_used_at'),
     expiresAt: at('expires_at'),
