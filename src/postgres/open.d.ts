@@ -1,0 +1,40 @@
+import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core';
+/** Raw `execute` results. Cast bigint, numeric and timestamptz to `::text`: the two engines hand them out as different types. */
+interface Rows extends PgQueryResultHKT {
+    type: {
+        rows: this['row'][];
+    };
+}
+/**
+ * The drizzle database of either engine; a transaction is one too, so a verb that takes a `Database` runs in both.
+ * Inside `db.transaction` use only the transaction: the embedded engine has a single connection, and another query would wait for ever.
+ */
+export type Database = PgDatabase<Rows>;
+/** A Postgres server by its URL, or a folder of the embedded Postgres. `memory://` keeps nothing; `template` is a dumped data folder to start from. */
+export type DatabaseTarget = {
+    url: string;
+} | {
+    dataDir: string;
+    template?: Blob;
+};
+export type OpenOptions = {
+    /** Folder of drizzle-kit migrations. They run before this resolves, one process at a time. */
+    migrations: string;
+    /** The Postgres schema these migrations fill; their journal is kept under this name. */
+    schema: string;
+    /** Hears of a lost connection that is being opened again. */
+    onWarning?: (error: Error) => void;
+};
+export type OpenDatabase = {
+    db: Database;
+    engine: 'pglite' | 'postgres';
+    /**
+     * Calls `on` for each NOTIFY of a channel. After a lost connection it is called once with an empty payload: something may have been missed,
+     * so look at the rows again. The channel is a plain lower-case name.
+     */
+    listen(channel: string, on: (payload: string) => void): Promise<() => Promise<void>>;
+    [Symbol.asyncDispose](): Promise<void>;
+};
+/** @throws FolderLockedError when another process (or this one) has the folder open */
+export declare function openDatabase(target: DatabaseTarget, options: OpenOptions): Promise<OpenDatabase>;
+export {};

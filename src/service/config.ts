@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import * as v from 'valibot'
+import { Network } from '#contract/network.ts'
+import type { DatabaseTarget } from '#postgres/open.ts'
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+export type ServiceConfig = {
+  host: string
+  /** 0 takes a free port. */
+  port: number
+  database: DatabaseTarget
+  networks: Network[]
+  logLevel: (typeof LOG_LEVELS)[number]
+}
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+/** What the environment says, with the file that `NETWORKS_FILE` names read into its text. */
+export function readEnv(env: Env): Env {
+  const file = env.NETWORKS_FILE
+  if (!file || env.NETWORKS) return env
+  try {
+    return { ...env, NETWORKS: readFileSync(file, 'utf8') }
+  } catch (error) {
+    throw new ConfigError(`NETWORKS_FILE: expected a file that can be read, received ${JSON.stringify(file)}.`, { cause: error })
+  }
+}
+
+const networksText = v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(Network), v.minLength(1, 'Expected at least one network.'))
+
+/** One row a variable: what it must be, an example, and how it is read. */
+const variables = {
+  HOST: { schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '127.0.0.1'), expected: 'an address to listen on', example: '127.0.0.1' },
+  PORT: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)), '4020'),
+    expected: 'a port, 0 for a free one',
+    example: '4020',
+  },
+  DATABASE_URL: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//), v.url())),
+    expected: 'the URL of a Postgres server',
+    example: 'postgres://paydesk@localhost/paydesk',
+  },
+  DATA_DIR: { schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '.paydesk/service'), expected: 'a folder of this process alone', example: '.paydesk/service' },
+  NETWORKS: {
+    schema: networksText,
+    expected: 'a JSON array of networks (or their file in NETWORKS_FILE)',
+    example:
+      '[{"network":"eip155:8453","name":"Base","rpcUrls":["https://mainnet.base.org"],"testnet":false,"blockTimeMs":2000,"confirmations":10,' +
+      '"assets":[{"address":"0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE","symbol":"ETH","name":"Ether","decimals":18,"native":true}]}]',
+  },
+  LOG_LEVEL: { schema: v.optional(v.picklist(LOG_LEVELS), 'info'), expected: `one of ${LOG_LEVELS.join(', ')}`, example: 'info' },
+} as const satisfies Record<string, { schema: v.GenericSchema; expected: string; example: string }>
+
+/**
+ * The service's configuration from its environment.
+ * @throws ConfigError that names every problem at once; values that may hold a password are not repeated
+ */
+export function toConfig(env: Env): ServiceConfig {
+  const problems: string[] = []
+  function read<K extends keyof typeof variables>(name: K): v.InferOutput<(typeof variables)[K]['schema']> | undefined {
+    const { schema, expected, example } = variables[name]
+    // An empty variable is one that is not set.
+    const result = v.safeParse(schema, env[name] || undefined)
+    if (result.success) return result.output
+    const [issue] = result.issues
+    const place = v.getDotPath(issue)
+    problems.push(`${name}: expected ${expected}${place ? `; at ${place}: ${issue.message}` : '.'} Example: ${name}=${example}`)
+    return undefined
+  }
+  const host = read('HOST')
+  const port = read('PORT')
+  const url = read('DATABASE_URL')
+  const dataDir = read('DATA_DIR')
+  const networks = read('NETWORKS')
+  const logLevel = read('LOG_LEVEL')
+  if (problems.length > 0 || host === undefined || port === undefined || dataDir === undefined || !networks || !logLevel) {
+    throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+  }
+  return { host, port, database: url ? { url } : { dataDir }, networks, logLevel }
+}

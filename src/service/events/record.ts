@@ -1,0 +1,30 @@
+import { sql } from 'drizzle-orm'
+import type { EventSource, PaymentStatus } from '#contract/payment.ts'
+import type { Database } from '#postgres/open.ts'
+import { event } from '../db/schema.ts'
+
+/** NOTIFY on this channel means: there are new events. It carries no data, rows are the truth. */
+export const EVENT_CHANNEL = 'service_event'
+
+/** Held from the insert to the commit, so that ids become visible in the order they were handed out. */
+const EVENT_ORDER_LOCK = 4_020_002
+
+export type NewEvent = {
+  accountId: string
+  paymentId: string
+  status: PaymentStatus
+  source: EventSource
+  /** Height of the block concerned; on Solana the slot. */
+  blockHeight: number | null
+  at: Date
+}
+
+/**
+ * Writes the event of a status change, in the transaction of the change; call it last, since other writers of events wait from here to the commit.
+ * Without the lock a slower transaction could commit a smaller id behind a reader's cursor, and that reader would never see it.
+ */
+export async function recordEvent(tx: Database, input: NewEvent): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(${EVENT_ORDER_LOCK})`)
+  await tx.insert(event).values(input)
+  await tx.execute(sql`select pg_notify(${EVENT_CHANNEL}, '')`)
+}

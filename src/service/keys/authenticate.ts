@@ -1,0 +1,36 @@
+import { and, eq, gt, isNull, lt, or } from 'drizzle-orm'
+import { PLANS, isApiKey } from '#contract/api-key.ts'
+import type { Database } from '#postgres/open.ts'
+import type { Actor } from '../context.ts'
+import { apiKey } from '../db/schema.ts'
+import { hashKey } from './hash-key.ts'
+
+/** An actor and the quota of its key. */
+export type Authenticated = Actor & { requestsPerMinute: number }
+
+/** `last_used_at` is for people: once a minute is fine enough and spares a write with every request. */
+const LAST_USED_STEP_MS = 60_000
+
+/** Whose key this is; undefined when it is malformed, unknown, expired or revoked, and nobody is told which. */
+export async function authenticate(db: Database, key: string, now: Date): Promise<Authenticated | undefined> {
+  if (!isApiKey(key)) return undefined
+  const [row] = await db
+    .select({ id: apiKey.id, accountId: apiKey.accountId, scopes: apiKey.scopes, plan: apiKey.plan, custom: apiKey.requestsPerMinute, lastUsedAt: apiKey.lastUsedAt })
+    .from(apiKey)
+    .where(and(eq(apiKey.hash, hashKey(key)), isNull(apiKey.revokedAt), or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now))))
+  if (!row) return undefined
+  const step = new Date(now.getTime() - LAST_USED_STEP_MS)
+  if (!row.lastUsedAt || row.lastUsedAt < step) {
+    await db
+      .update(apiKey)
+      .set({ lastUsedAt: now })
+      .where(and(eq(apiKey.id, row.id), or(isNull(apiKey.lastUsedAt), lt(apiKey.lastUsedAt, step))))
+  }
+  return {
+    accountId: row.accountId,
+    keyId: row.id,
+    scopes: new Set(row.scopes),
+    plan: row.plan,
+    requestsPerMinute: row.custom ?? PLANS[row.plan].requestsPerMinute,
+  }
+}

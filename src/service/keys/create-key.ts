@@ -1,0 +1,41 @@
+import { eq } from 'drizzle-orm'
+import { PLANS, apiKeyHint, createApiKey, type Plan, type Scope } from '#contract/api-key.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Database } from '#postgres/open.ts'
+import { account, apiKey } from '../db/schema.ts'
+import { createId } from './create-id.ts'
+import { hashKey } from './hash-key.ts'
+
+export type NewKey = {
+  accountId: string
+  name: string
+  scopes: readonly Scope[]
+  plan: Plan
+  environment: 'live' | 'test'
+  expiresAt?: Date
+}
+
+/**
+ * Makes an API key. The key itself is returned here and nowhere else: only its hash is kept.
+ * @throws `NOT_FOUND` for an unknown account, `INVALID_PARAMETERS` for a plan above the account's
+ */
+export async function createKey(db: Database, input: NewKey): Promise<{ id: string; key: string }> {
+  const [owner] = await db.select({ plan: account.plan }).from(account).where(eq(account.id, input.accountId))
+  if (!owner) throw new ProblemError('NOT_FOUND', { message: `There is no account ${input.accountId}.` })
+  if (PLANS[input.plan].requestsPerMinute > PLANS[owner.plan].requestsPerMinute) {
+    throw new ProblemError('INVALID_PARAMETERS', { details: { plan: `Expected at most the account's plan ${owner.plan}, received ${input.plan}.` } })
+  }
+  const id = createId('key')
+  const key = createApiKey(input.environment)
+  await db.insert(apiKey).values({
+    id,
+    accountId: input.accountId,
+    name: input.name,
+    hash: hashKey(key),
+    hint: apiKeyHint(key),
+    scopes: [...new Set(input.scopes)],
+    plan: input.plan,
+    expiresAt: input.expiresAt,
+  })
+  return { id, key }
+}

@@ -1,0 +1,16 @@
+import type { EndpointInput, EndpointName, EndpointReply } from '#contract/endpoints.ts'
+import type { Actor, Context } from '../context.ts'
+
+/** What a route gets: everything that can be refused without knowing the route has been refused before. */
+export type Call<K extends EndpointName> = {
+  context: Context
+  actor: Actor
+  input: EndpointInput<K>
+  requestId: string
+}
+
+/** Answers one endpoint, or throws `ProblemError`. */
+export type Handler<K extends EndpointName> = (call: Call<K>) => Promise<EndpointReply<K>>
+
+/** One handler for each endpoint: a missing one does not compile. */
+export type Routes = { [K in EndpointName]: Handler<K> }
