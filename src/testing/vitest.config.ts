@@ -1,0 +1,39 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] } as const
+
+/**
+ * Two projects. `unit`: what needs no process and no database, the vocabularies, the browser's own code, and the tests of the repository.
+ * `integration`: programs, chains and databases, all real, hence the longer limits.
+ */
+export default defineConfig({
+  root: fileURLToPath(new URL('../..', import.meta.url)),
+  test: {
+    projects: [
+      {
+        test: {
+          ...shared,
+          name: 'unit',
+          include: ['src/{contract,x402,chains,web}/**/*.test.{ts,tsx}', 'src/testing/repository.test.ts'],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'integration',
+          include: ['src/{postgres,service,bff,devnet}/**/*.test.ts', 'src/testing/*.test.ts'],
+          exclude: ['src/testing/repository.test.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 90_000,
+          teardownTimeout: 20_000,
+        },
+      },
+    ],
+    maxWorkers: 2,
+    retry: 0,
+    passWithNoTests: false,
+    dangerouslyIgnoreUnhandledErrors: false,
+  },
+})
