@@ -97,6 +97,8 @@ export const payment = service.table(
     lastValidBlockHeight: bigint({ mode: 'number' }),
     expiresAt: at('expires_at'),
     signature: text(),
+    /** What a client says it broadcast, until the chain shows it. Proves nothing and reserves nothing: `signature` is set from the chain alone. */
+    reportedSignature: text(),
     blockHeight: bigint({ mode: 'number' }),
     blockHash: text(),
     /** Paid to the chain, native atomic units. */
@@ -114,6 +116,8 @@ export const payment = service.table(
     index('payment_recipient').on(t.accountId, t.recipient, t.createdAt, t.id),
     /** What the watchers still follow. */
     index('payment_open').on(t.network, t.status).where(sql`status in ('created', 'pending', 'confirmed', 'rolled_back')`),
+    /** Expired payments the chain may still show. */
+    index('payment_expired').on(t.network, t.expiresAt).where(sql`status = 'expired'`),
     check('payment_amount_positive', sql`amount > 0`),
   ],
 )
@@ -139,4 +143,7 @@ export const event = service.table(
 export const chainCursor = service.table('chain_cursor', {
   network: text().primaryKey(),
   height: bigint({ mode: 'number' }).notNull(),
+  /** The process whose watcher follows this network, and until when the others leave it alone. */
+  holder: text(),
+  leaseUntil: at('lease_until'),
 })
