@@ -1,2 +1,0 @@
-import type { OpenDatabase, OpenOptions } from './open.ts';
-export declare function openServer(url: string, options: OpenOptions): Promise<OpenDatabase>;
