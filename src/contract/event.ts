@@ -20,7 +20,11 @@ export type SocketRequest = v.InferOutput<typeof SocketRequest>
 /** What the service says on `GET /ws`. */
 export const SocketMessage = v.variant('type', [
   v.object({ type: v.literal('authenticated'), userId: v.string(), plan: v.string() }),
-  v.object({ type: v.literal('subscribed'), keys: v.array(v.string()), timestamp: v.number() }),
+  /**
+   * `lastEventId`: the newest event under these keys when the subscription began, `"0"` without one. With `since`, every event above
+   * `since` is sent; without it, every event above `lastEventId`. A client therefore always knows the position it can resume from.
+   */
+  v.object({ type: v.literal('subscribed'), keys: v.array(v.string()), lastEventId: v.string(), timestamp: v.number() }),
   v.object({ type: v.literal('unsubscribed'), keys: v.array(v.string()), timestamp: v.number() }),
   v.object({ type: v.literal('error'), code: v.string(), message: v.string() }),
   PaymentEvent,

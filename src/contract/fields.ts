@@ -43,11 +43,14 @@ export const resource = v.pipe(
 
 const MAX_METADATA_KEYS = 32
 const MAX_METADATA_BYTES = 4096
+/** Answers carry metadata inside a row of a list: deeper, and the answer itself would pass the depth that readers accept. */
+const MAX_METADATA_DEPTH = 10
 
-/** Free-form: any JSON object of at most 32 keys and 4 KiB. Numbers keep their digits. */
+/** Free-form: any JSON object of at most 32 keys, 10 levels and 4 KiB. Numbers keep their digits. */
 export const metadata = v.pipe(
   v.custom<Record<string, unknown>>(isPlainObject, (issue) => `Expected an object, received ${describe(issue.input)}.`),
   v.check((value) => Object.keys(value).length <= MAX_METADATA_KEYS, `Expected at most ${MAX_METADATA_KEYS} keys.`),
+  v.check((value) => depthOf(value) <= MAX_METADATA_DEPTH, `Expected at most ${MAX_METADATA_DEPTH} levels of nesting.`),
   v.check((value) => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_METADATA_BYTES, `Expected at most ${MAX_METADATA_BYTES} bytes.`),
 )
 
@@ -63,6 +66,11 @@ export function wholeNumber(min: number, max: number) {
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber)
+}
+
+function depthOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null || value instanceof LosslessNumber) return 0
+  return 1 + Math.max(0, ...Object.values(value).map(depthOf))
 }
 
 /** A foreign value as an error may quote it: short, on one line. */

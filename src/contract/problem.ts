@@ -18,6 +18,7 @@ export const problems = {
   RATE_LIMIT: { status: 429, title: 'Too many requests.', hint: 'Wait for the seconds in Retry-After, then go on.', retryable: true },
   PAYMENT_VERIFICATION_FAILED: { status: 502, title: 'The payment could not be verified. Nothing is decided.', hint: 'Send the same request again.', retryable: true },
   CHAIN_UNAVAILABLE: { status: 503, title: 'The network cannot be reached.', hint: 'Wait for the seconds in Retry-After, then go on.', retryable: true },
+  SERVICE_UNAVAILABLE: { status: 503, title: 'The payment service cannot be reached from here.', hint: 'Wait for the seconds in Retry-After, then go on. details.operator tells whoever runs this desk what to do.', retryable: true },
   INTERNAL: { status: 500, title: 'Something failed on our side.', hint: 'Try again; if it stays, report the request id.', retryable: true },
 } as const satisfies Record<string, Problem>
 
