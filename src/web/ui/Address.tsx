@@ -1,0 +1,47 @@
+import { shortAddress } from '#contract/address.ts'
+import { CopyButton } from './CopyButton.tsx'
+import { cx } from './cx.ts'
+import { Icon } from './Icon.tsx'
+
+export type AddressProps = {
+  /** An address, a transaction's id, or any other long identifier. */
+  value: string
+  /** Never shortened, in groups of four: wherever someone decides or proves something. */
+  full?: boolean
+  copy?: boolean
+  /** An explorer's page. */
+  href?: string
+  /** What it is, for the copy button and the link: "address", "transaction". */
+  noun?: string
+  className?: string
+}
+
+export function Address({ value, full, copy, href, noun = 'address', className }: AddressProps) {
+  return (
+    <span className={cx('inline-flex max-w-full items-center gap-1 align-middle', className)}>
+      <span className="min-w-0 font-mono text-[13px]" title={full ? undefined : value}>
+        {full ? <Groups value={value} /> : shortAddress(value)}
+      </span>
+      {copy && <CopyButton label={`Copy ${noun}`} value={value} />}
+      {href && (
+        <a aria-label={`Show ${noun} in the explorer`} className="touch-target inline-flex size-6 items-center justify-center rounded-sm text-muted hover:text-ink" href={href} rel="noopener noreferrer" target="_blank">
+          <Icon name="external" size={14} />
+        </a>
+      )}
+    </span>
+  )
+}
+
+/** Gaps are drawn, not written: what is copied holds no spaces. */
+function Groups({ value }: { value: string }) {
+  const groups = value.match(/.{1,4}/gu) ?? []
+  return (
+    <span className="break-words">
+      {groups.map((group, index) => (
+        <span className={cx('inline-block', index < groups.length - 1 && 'me-1')} key={index}>
+          {group}
+        </span>
+      ))}
+    </span>
+  )
+}

@@ -1,0 +1,34 @@
+import { usePreferences } from '../preferences.ts'
+import { cx } from './cx.ts'
+import { formatAmountText } from './format-amount.ts'
+
+export type AmountProps = {
+  /** Atomic units, as `bigint` or as text of digits. */
+  atomic: bigint | string
+  decimals: number
+  symbol: string
+  size?: 'sm' | 'md' | 'lg' | 'xl'
+  /** Every digit: for a review, a receipt, a payment's own page. Shown even when amounts are hidden. */
+  exact?: boolean
+  className?: string
+}
+
+const sizes = {
+  sm: 'text-sm',
+  md: 'text-base',
+  lg: 'text-2xl font-semibold tracking-tight',
+  xl: 'text-3xl sm:text-4xl font-semibold tracking-tight',
+}
+
+/** Money with its unit. The unit never leaves the figure's side. */
+export function Amount({ atomic, decimals, symbol, size = 'sm', exact, className }: AmountProps) {
+  const hidden = usePreferences().hideAmounts && !exact
+  const amount = formatAmountText(BigInt(atomic), decimals, { exact })
+  const unit = size === 'lg' || size === 'xl' ? 'ms-[0.3em] text-[0.6em] font-medium text-muted' : 'ms-[0.35em] text-muted'
+  return (
+    <span className={cx('figures', exact ? 'break-words' : 'whitespace-nowrap', sizes[size], className)} title={hidden ? undefined : `${amount.exact} ${symbol}`}>
+      {hidden ? <span aria-label="Amount hidden">••••</span> : amount.text}
+      <span className={unit}>{symbol}</span>
+    </span>
+  )
+}

@@ -1,0 +1,55 @@
+import { useEffect, useState } from 'react'
+import { announce } from './announce.tsx'
+import { Button } from './Button.tsx'
+import { Icon } from './Icon.tsx'
+
+export type CopyButtonProps = {
+  value: string
+  /** "Copy address". */
+  label: string
+  /** Shows the label beside the picture. */
+  text?: boolean
+}
+
+/** Copies, and says so for two seconds; where the clipboard is closed to us it says that instead. */
+export function CopyButton({ value, label, text }: CopyButtonProps) {
+  const [state, setState] = useState<'idle' | 'copied' | 'refused'>('idle')
+
+  useEffect(() => {
+    if (state === 'idle') return
+    const timer = setTimeout(() => setState('idle'), 2000)
+    return () => clearTimeout(timer)
+  }, [state])
+
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(value)
+      setState('copied')
+      announce('Copied.')
+    } catch {
+      setState('refused')
+      announce('The browser did not allow copying.')
+    }
+  }
+
+  const icon = <Icon name={state === 'copied' ? 'check' : state === 'refused' ? 'cross' : 'copy'} size={14} />
+  const words = state === 'copied' ? 'Copied' : state === 'refused' ? 'Not allowed' : label
+  if (text) {
+    return (
+      <Button icon={icon} onClick={() => void copy()} size="sm">
+        {words}
+      </Button>
+    )
+  }
+  return (
+    <button
+      aria-label={label}
+      className="touch-target inline-flex size-6 shrink-0 items-center justify-center rounded-sm text-muted hover:bg-hover hover:text-ink"
+      onClick={() => void copy()}
+      title={words}
+      type="button"
+    >
+      {icon}
+    </button>
+  )
+}

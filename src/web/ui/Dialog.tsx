@@ -1,0 +1,79 @@
+import { useEffect, useId, useRef, type ReactNode } from 'react'
+import { IconButton } from './Button.tsx'
+import { cx } from './cx.ts'
+import { Icon } from './Icon.tsx'
+
+export type DialogProps = {
+  open: boolean
+  /** Escape, the cross, or a click beside it. */
+  onClose: () => void
+  title: ReactNode
+  description?: ReactNode
+  /** Buttons, at the end. */
+  footer?: ReactNode
+  size?: 'sm' | 'md' | 'lg'
+  /** False while a wallet asks: then neither Escape nor a click beside closes it. */
+  dismissable?: boolean
+  children: ReactNode
+}
+
+const widths = { sm: 'sm:max-w-96', md: 'sm:max-w-120', lg: 'sm:max-w-180' }
+
+/** The platform's modal dialog: focus stays inside, the page behind is inert, the opener gets the focus back. A sheet on a phone. */
+export function Dialog({ open, onClose, title, description, footer, size = 'md', dismissable = true, children }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null)
+  const id = useId()
+
+  useEffect(() => {
+    const dialog = ref.current
+    if (!dialog || !open) return
+    const opener = document.activeElement
+    dialog.showModal()
+    return () => {
+      dialog.close()
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
+    }
+  }, [open])
+
+  if (!open) return null
+  return (
+    <dialog
+      aria-describedby={description ? `${id}-description` : undefined}
+      aria-labelledby={`${id}-title`}
+      className={cx(
+        'animate-arrive m-0 mt-auto max-h-[92dvh] w-full max-w-none overflow-auto rounded-t-xl border border-line bg-raised p-0 text-ink shadow-lift sm:m-auto sm:rounded-xl',
+        widths[size],
+      )}
+      onCancel={(event) => {
+        event.preventDefault()
+        if (dismissable) onClose()
+      }}
+      onClick={(event) => {
+        if (dismissable && event.target === ref.current) onClose()
+      }}
+      onKeyDown={(event) => {
+        // A second Escape would close it whatever the cancel handler says.
+        if (event.key === 'Escape' && !dismissable) event.preventDefault()
+      }}
+      ref={ref}
+    >
+      <div className="p-5">
+        <header className="flex items-start justify-between gap-4">
+          <div>
+            <h2 className="text-lg font-semibold" id={`${id}-title`}>
+              {title}
+            </h2>
+            {description && (
+              <p className="mt-1 text-sm text-muted" id={`${id}-description`}>
+                {description}
+              </p>
+            )}
+          </div>
+          {dismissable && <IconButton className="-me-2 -mt-1" icon={<Icon name="cross" />} label="Close" onClick={onClose} size="sm" />}
+        </header>
+        <div className="mt-4">{children}</div>
+        {footer && <footer className="mt-5 flex flex-wrap justify-end gap-2">{footer}</footer>}
+      </div>
+    </dialog>
+  )
+}

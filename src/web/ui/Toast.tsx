@@ -1,0 +1,59 @@
+import { useEffect, useSyncExternalStore, type ReactNode } from 'react'
+import { announce } from './announce.tsx'
+import { toneClass, type Tone } from './Badge.tsx'
+import { cx } from './cx.ts'
+import { Icon, type IconName } from './Icon.tsx'
+
+type Toast = { id: number; tone: Tone; title: string; body?: ReactNode }
+
+const SHOWN_MS = 6000
+const icons: Readonly<Record<Tone, IconName>> = { neutral: 'info', info: 'info', good: 'check', warn: 'warning', bad: 'warning' }
+
+let toasts: readonly Toast[] = []
+let nextId = 1
+const listeners = new Set<() => void>()
+
+/** Tells something in passing. Never the only place where the state of money is told. */
+export function toast(title: string, options: { tone?: Tone; body?: ReactNode } = {}): void {
+  set([...toasts.slice(-2), { id: nextId++, tone: options.tone ?? 'neutral', title, body: options.body }])
+  announce(title)
+}
+
+export function Toaster() {
+  const shown = useSyncExternalStore(subscribe, () => toasts)
+  return (
+    <div className="no-print pointer-events-none fixed inset-x-4 bottom-[calc(72px+env(safe-area-inset-bottom))] z-50 flex flex-col items-center gap-2 lg:inset-x-auto lg:end-6 lg:bottom-6 lg:items-end">
+      {shown.map((each) => (
+        <ToastCard key={each.id} toast={each} />
+      ))}
+    </div>
+  )
+}
+
+function ToastCard({ toast: { id, tone, title, body } }: { toast: Toast }) {
+  useEffect(() => {
+    const timer = setTimeout(() => set(toasts.filter((each) => each.id !== id)), SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [id])
+  return (
+    <div className="animate-arrive pointer-events-auto flex w-full max-w-96 items-start gap-3 rounded-lg border border-line bg-raised px-4 py-3 text-sm shadow-lift">
+      <span className={cx('inline-flex size-6 shrink-0 items-center justify-center rounded-full', toneClass[tone])}>
+        <Icon name={icons[tone]} size={14} />
+      </span>
+      <div className="min-w-0 flex-1 pt-0.5">
+        <p className="font-medium">{title}</p>
+        {body && <div className="text-muted">{body}</div>}
+      </div>
+    </div>
+  )
+}
+
+function set(next: readonly Toast[]): void {
+  toasts = next
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}

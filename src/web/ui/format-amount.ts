@@ -1,0 +1,35 @@
+import { formatAmount } from '#contract/amount.ts'
+
+const MAX_SHORT_DECIMALS = 6
+const MIN_DECIMALS = 2
+
+export type AmountText = {
+  /** What is shown. */
+  text: string
+  /** Every digit, plain, as it may be copied. */
+  exact: string
+  /** Digits were left out of `text`. */
+  cut: boolean
+}
+
+/**
+ * Spells atomic units for a reader: grouped, never scientific, at least two decimals. Short text is cut, never rounded up,
+ * so that no figure claims more money than there is; a small amount keeps its first three digits.
+ */
+export function formatAmountText(atomic: bigint, decimals: number, options: { exact?: boolean; locale?: string } = {}): AmountText {
+  const exact = formatAmount(atomic, decimals)
+  const [whole = '0', fraction = ''] = exact.split('.')
+  const leadingZeros = /^0*/.exec(fraction)?.[0].length ?? 0
+  const small = whole === '0' || whole === '-0'
+  const keep = options.exact ? fraction.length : Math.max(MAX_SHORT_DECIMALS, small ? leadingZeros + 3 : 0)
+  const shown = fraction.slice(0, keep).replace(/0+$/, '').padEnd(Math.min(MIN_DECIMALS, decimals), '0')
+
+  const { group, point } = separators(options.locale)
+  const grouped = whole.replace(/\B(?=([0-9]{3})+$)/g, group)
+  return { text: shown ? `${grouped}${point}${shown}` : grouped, exact, cut: fraction.length > keep }
+}
+
+function separators(locale: string | undefined): { group: string; point: string } {
+  const parts = new Intl.NumberFormat(locale, { useGrouping: true, minimumFractionDigits: 1, numberingSystem: 'latn' }).formatToParts(1234567.5)
+  return { group: parts.find((part) => part.type === 'group')?.value ?? '', point: parts.find((part) => part.type === 'decimal')?.value ?? '.' }
+}
