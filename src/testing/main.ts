@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { rm } from 'node:fs/promises'
+import { addCounts, readCounts, type Counts } from './counts.ts'
+import { steps, verifySteps, type Step } from './steps.ts'
+
+/** Runs all steps, or those named as arguments (`verify` stands for the fast ones), and ends with one line that sums them up. */
+const named = process.argv.slice(2).flatMap((name) => (name === 'verify' ? verifySteps : [name]))
+const unknown = named.filter((name) => !steps.some((step) => step.name === name))
+if (unknown.length > 0) {
+  console.error(`No step is called ${unknown.join(', ')}. Steps: ${steps.map((step) => step.name).join(', ')}, verify.`)
+  process.exit(2)
+}
+
+// The pinned Node comes first, so that every tool and every program a test starts runs on it.
+const env = { ...process.env, PATH: `${process.cwd()}/node_modules/.bin:${process.env.PATH}` }
+let total: Counts = { passed: 0, failed: 0, skipped: 0 }
+const lines: string[] = []
+for (const step of steps) {
+  if (named.length > 0 && !named.includes(step.name)) continue
+  console.log(`\n=== ${step.name} ===`)
+  const startedAt = Date.now()
+  const counts = await run(step)
+  total = addCounts(total, counts)
+  lines.push(
+    `${step.name.padEnd(12)} ${String(counts.passed).padStart(5)} passed ${String(counts.failed).padStart(4)} failed  ${((Date.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`,
+  )
+}
+console.log(`\n${lines.join('\n')}`)
+console.log(`tests: ${total.passed} passed, ${total.failed} failed${total.skipped ? `, ${total.skipped} skipped` : ''}`)
+process.exitCode = total.failed > 0 ? 1 : 0
+
+async function run(step: Step): Promise<Counts> {
+  if (step.report) await rm(step.report, { force: true })
+  const [program, ...args] = step.command
+  const child = spawn(program, args, { stdio: 'inherit', env })
+  const code = await new Promise<number>((resolve) => {
+    child.once('error', (error) => {
+      console.error(`${program} could not be started: ${error.message}`)
+      resolve(1)
+    })
+    child.once('exit', (exitCode) => resolve(exitCode ?? 1))
+  })
+  return readCounts(step.report, code === 0)
+}

@@ -1,0 +1,37 @@
+export type Step = {
+  name: string
+  command: readonly [program: string, ...args: string[]]
+  /** Where the step's own tests are counted; a step without one counts as one test. */
+  report?: string
+}
+
+const vitest = (project: string): Step => ({
+  name: project,
+  command: [
+    'vitest',
+    'run',
+    '-c',
+    'src/testing/vitest.config.ts',
+    '--project',
+    project,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=test-results/${project}.json`,
+  ],
+  report: `test-results/${project}.json`,
+})
+
+/** Everything `npm test` runs, cheapest first. */
+export const steps: readonly Step[] = [
+  { name: 'fmt', command: ['oxfmt', '--check'] },
+  { name: 'lint', command: ['oxlint', '--deny-warnings'] },
+  { name: 'types', command: ['tsc', '-b'] },
+  { name: 'knip', command: ['knip'] },
+  vitest('unit'),
+  { name: 'build', command: ['vite', 'build', '--logLevel', 'warn'] },
+  vitest('integration'),
+  { name: 'e2e', command: ['playwright', 'test', '-c', 'e2e/playwright.config.ts'], report: 'test-results/e2e.json' },
+]
+
+/** The fast part, for every change. */
+export const verifySteps = ['fmt', 'lint', 'types', 'knip', 'unit']
