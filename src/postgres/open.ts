@@ -2,16 +2,18 @@ import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
 import { openFolder } from './folder.ts'
 import { openServer } from './server.ts'
 
-/** Raw `execute` results. Cast bigint, numeric and timestamptz to `::text`: the two engines hand them out as different types. */
-interface Rows extends PgQueryResultHKT {
-  type: { rows: this['row'][] }
+/** What a raw `execute` resolves to. Cast bigint, numeric and timestamptz to `::text`: the two engines hand them out as different types. */
+type RawResult<Row> = { rows: Row[] }
+
+interface RawResultKind extends PgQueryResultHKT {
+  type: RawResult<this['row']>
 }
 
 /**
  * The drizzle database of either engine; a transaction is one too, so a verb that takes a `Database` runs in both.
  * Inside `db.transaction` use only the transaction: the embedded engine has a single connection, and another query would wait for ever.
  */
-export type Database = PgDatabase<Rows>
+export type Database = PgDatabase<RawResultKind>
 
 /** A Postgres server by its URL, or a folder of the embedded Postgres. `memory://` keeps nothing; `template` is a dumped data folder to start from. */
 export type DatabaseTarget = { url: string } | { dataDir: string; template?: Blob }
