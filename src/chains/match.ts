@@ -23,3 +23,13 @@ export type Step = {
   /** Facts in reading order, for example `{ to: '…', amount: '0.1 SOL' }`. */
   facts: Readonly<Record<string, string>>
 }
+
+/** The one payment a transaction makes; a decoder names it only when the transaction does nothing else that matters. */
+export type Transfer = {
+  /** Null in an unsigned EVM transaction, which does not name who signs it. */
+  sender: string | null
+  recipient: string
+  amountAtomic: bigint
+  /** Null where the chain has no memo or the transaction carries none. */
+  memo: string | null
+}

@@ -1,0 +1,168 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { hexToBytes, serializeTransaction, type Hex, type TransactionSerializableEIP1559 } from 'viem'
+import { checksumAddress } from '#contract/address.ts'
+import { formatAmount } from '#contract/amount.ts'
+import { NATIVE_ETH, type Asset } from '#contract/network.ts'
+import type { Step, Transfer } from '../match.ts'
+import { feeBoundAtomic } from './fee.ts'
+import { readRlp, RlpProblem } from './rlp.ts'
+
+/** What an EVM transaction says. Amounts in wei, addresses in EIP-55. */
+export type EvmFacts = {
+  form: 'unsigned' | 'signed'
+  chainId: number
+  nonce: number
+  gas: bigint
+  maxFeePerGas: bigint
+  maxPriorityFeePerGas: bigint
+  to: string
+  valueAtomic: bigint
+  /** `0x` when empty. */
+  data: Hex
+  /** Recovered from the signature; null while there is none. */
+  sender: string | null
+  /** The transaction's hash; null while it is unsigned. */
+  hash: string | null
+  feeBoundAtomic: bigint
+  /** The payment it makes; null when it carries data and may do anything. */
+  transfer: Transfer | null
+  steps: Step[]
+}
+
+export type Decoded = ({ ok: true } & EvmFacts) | { ok: false; problem: string }
+
+/** The largest transaction nodes pass on. */
+const MAX_BYTES = 128 * 1024
+const MAX_UINT64 = 2n ** 64n - 1n
+const HALF_ORDER = secp256k1.Point.Fn.ORDER / 2n
+
+/**
+ * Reads a type 2 transaction, unsigned or signed. Fails closed: another type, an access list, a contract creation, a spelling
+ * that is not the canonical one, or one byte too many is a problem, and so is a signature that recovers to nobody or has a high s.
+ * @param native the network's currency, for the words of the steps
+ */
+export function decodeTransaction(bytes: Uint8Array, native: Asset = NATIVE_ETH): Decoded {
+  if (bytes.length > MAX_BYTES) return { ok: false, problem: 'The transaction is larger than 128 KiB.' }
+  if (bytes[0] !== 0x02) return { ok: false, problem: 'This is not an EIP-1559 transaction.' }
+  try {
+    const { transaction, signature } = readFields(bytes)
+    const unsigned = hexToBytes(serializeTransaction(transaction))
+    const again = signature ? hexToBytes(serializeTransaction(transaction, { r: pad(signature.r), s: pad(signature.s), yParity: signature.yParity })) : unsigned
+    // Two writers must agree on the spelling: what our reader understood is what viem writes.
+    if (bytesToHex(again) !== bytesToHex(bytes)) return { ok: false, problem: 'The transaction is not spelled in its canonical form.' }
+    const sender = signature ? recoverSender(unsigned, signature) : null
+    return { ok: true, ...describeFacts({ ...transaction, sender, hash: signature ? `0x${bytesToHex(keccak_256(bytes))}` : null }, native) }
+  } catch (error) {
+    if (error instanceof RlpProblem) return { ok: false, problem: error.message }
+    throw error
+  }
+}
+
+type Fields = Required<Pick<TransactionSerializableEIP1559, 'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value' | 'data'>> & { to: Hex; type: 'eip1559' }
+type Signature = { r: bigint; s: bigint; yParity: 0 | 1 }
+
+function readFields(bytes: Uint8Array): { transaction: Fields; signature: Signature | null } {
+  const list = readRlp(bytes.subarray(1))
+  if (!Array.isArray(list) || (list.length !== 9 && list.length !== 12)) throw new RlpProblem('The transaction has not the fields of EIP-1559.')
+  const [chainId, nonce, tip, maxFee, gas, to, value, data, accessList, yParity, r, s] = list
+  if (!Array.isArray(accessList)) throw new RlpProblem('The access list is not a list.')
+  if (accessList.length > 0) throw new RlpProblem('The transaction carries an access list.')
+  const maxFeePerGas = readInteger('maxFeePerGas', maxFee)
+  const maxPriorityFeePerGas = readInteger('maxPriorityFeePerGas', tip)
+  if (maxPriorityFeePerGas > maxFeePerGas) throw new RlpProblem('The priority fee is above the fee.')
+  const transaction: Fields = {
+    type: 'eip1559',
+    chainId: readSafeInteger('chainId', chainId),
+    nonce: readSafeInteger('nonce', nonce),
+    gas: readInteger('gas', gas, MAX_UINT64),
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    to: readAddress(to),
+    value: readInteger('value', value),
+    data: `0x${bytesToHex(readBytes('data', data))}`,
+  }
+  if (transaction.chainId === 0) throw new RlpProblem('The transaction names no chain.')
+  if (list.length === 9) return { transaction, signature: null }
+  return { transaction, signature: { r: readInteger('r', r), s: readInteger('s', s), yParity: readParity(yParity) } }
+}
+
+function readBytes(name: string, item: unknown): Uint8Array {
+  if (!(item instanceof Uint8Array)) throw new RlpProblem(`The field ${name} is not a value.`)
+  return item
+}
+
+function readInteger(name: string, item: unknown, max = 2n ** 256n - 1n): bigint {
+  const bytes = readBytes(name, item)
+  if (bytes[0] === 0) throw new RlpProblem(`The field ${name} has leading zeros.`)
+  const value = bytes.length === 0 ? 0n : BigInt(`0x${bytesToHex(bytes)}`)
+  if (value > max) throw new RlpProblem(`The field ${name} is too large.`)
+  return value
+}
+
+function readSafeInteger(name: string, item: unknown): number {
+  return Number(readInteger(name, item, BigInt(Number.MAX_SAFE_INTEGER)))
+}
+
+function readAddress(item: unknown): Hex {
+  const bytes = readBytes('to', item)
+  if (bytes.length === 0) throw new RlpProblem('The transaction creates a contract.')
+  if (bytes.length !== 20) throw new RlpProblem('The recipient is not an address.')
+  return `0x${bytesToHex(bytes)}`
+}
+
+function readParity(item: unknown): 0 | 1 {
+  const value = readInteger('yParity', item)
+  if (value === 0n) return 0
+  if (value === 1n) return 1
+  throw new RlpProblem('The parity of the signature is neither 0 nor 1.')
+}
+
+function pad(value: bigint): Hex {
+  return `0x${value.toString(16).padStart(64, '0')}`
+}
+
+function recoverSender(unsigned: Uint8Array, { r, s, yParity }: Signature): string {
+  if (s > HALF_ORDER) throw new RlpProblem('The signature has a high s: it is a twin of the real one.')
+  let point: Uint8Array
+  try {
+    point = new secp256k1.Signature(r, s, yParity).recoverPublicKey(keccak_256(unsigned)).toBytes(false)
+  } catch {
+    throw new RlpProblem('The signature belongs to nobody.')
+  }
+  return checksumAddress(`0x${bytesToHex(keccak_256(point.subarray(1)).subarray(12))}`)
+}
+
+type Described = Omit<EvmFacts, 'form' | 'feeBoundAtomic' | 'valueAtomic' | 'steps' | 'transfer'> & { value: bigint }
+
+/** The facts of fields, with what follows from them; shared with what a node tells of a landed transaction. */
+export function describeFacts({ value, ...fields }: Described, native: Asset): EvmFacts {
+  const to = checksumAddress(fields.to)
+  const { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, data, sender, hash } = fields
+  const plain = data === '0x'
+  const amount = `${formatAmount(value, native.decimals)} ${native.symbol}`
+  const bytesOfData = (data.length - 2) / 2
+  return {
+    form: hash === null ? 'unsigned' : 'signed',
+    chainId,
+    nonce,
+    gas,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    to,
+    valueAtomic: value,
+    data,
+    sender,
+    hash,
+    feeBoundAtomic: feeBoundAtomic(fields),
+    transfer: plain ? { sender, recipient: to, amountAtomic: value, memo: null } : null,
+    steps: [
+      { kind: 'fee_limit', facts: { gas: gas.toString() } },
+      { kind: 'fee_price', facts: { maxFeePerGas: `${formatAmount(maxFeePerGas, 9)} gwei`, maxPriorityFeePerGas: `${formatAmount(maxPriorityFeePerGas, 9)} gwei` } },
+      plain
+        ? { kind: 'transfer', facts: { to, amount } }
+        : { kind: 'unknown', facts: { to, amount, call: data.slice(0, 10), bytes: bytesOfData.toString() } },
+    ],
+  }
+}

@@ -1,0 +1,83 @@
+import type { Hex } from 'viem'
+import { checksumAddress, parseAddress } from '#contract/address.ts'
+import { NATIVE_ETH, type Asset } from '#contract/network.ts'
+import { describeFacts, type EvmFacts } from './decode.ts'
+
+/** What a node says of a transaction (`eth_getTransactionByHash`), in viem's spelling. */
+export type ChainTransaction = {
+  hash: string
+  from: string
+  to: string | null
+  value: bigint
+  input: Hex
+  nonce: number
+  gas: bigint
+  type: string
+  chainId?: number | undefined
+  gasPrice?: bigint | undefined
+  maxFeePerGas?: bigint | undefined
+  maxPriorityFeePerGas?: bigint | undefined
+}
+
+/** What a node says of its execution (`eth_getTransactionReceipt`), in viem's spelling. */
+export type ChainReceipt = {
+  transactionHash: string
+  status: 'success' | 'reverted'
+  blockNumber: bigint
+  blockHash: string
+  gasUsed: bigint
+  effectiveGasPrice: bigint
+}
+
+export type LandedFacts = EvmFacts & {
+  sender: string
+  hash: string
+  succeeded: boolean
+  blockHeight: number
+  blockHash: string
+  /** What the execution cost, wei. A rollup's own charge for its data is not contained. */
+  feeAtomic: bigint
+}
+
+export type Landed = ({ ok: true } & LandedFacts) | { ok: false; problem: string }
+
+/** A wallet may send a payment as any of these: they move value the same way. Types 3 and 4 do more than that. */
+const KNOWN_TYPES = ['legacy', 'eip2930', 'eip1559']
+
+/** Reads what a node says of a landed transaction into the facts that the bytes of one give. */
+export function decodeLanded(transaction: ChainTransaction, receipt: ChainReceipt, native: Asset = NATIVE_ETH): Landed {
+  const { to, chainId, type, hash } = transaction
+  if (!KNOWN_TYPES.includes(type)) return { ok: false, problem: `The transaction is of the type ${type}.` }
+  if (receipt.transactionHash.toLowerCase() !== hash.toLowerCase()) return { ok: false, problem: 'The receipt belongs to another transaction.' }
+  if (chainId === undefined) return { ok: false, problem: 'The transaction names no chain.' }
+  if (to === null) return { ok: false, problem: 'The transaction creates a contract.' }
+  if (parseAddress(to).ok === false || parseAddress(transaction.from).ok === false) return { ok: false, problem: 'The node named something that is not an address.' }
+  const maxFeePerGas = transaction.maxFeePerGas ?? transaction.gasPrice
+  if (maxFeePerGas === undefined) return { ok: false, problem: 'The transaction names no fee.' }
+  const sender = checksumAddress(transaction.from)
+  const facts = describeFacts(
+    {
+      chainId,
+      nonce: transaction.nonce,
+      gas: transaction.gas,
+      maxFeePerGas,
+      maxPriorityFeePerGas: transaction.maxPriorityFeePerGas ?? maxFeePerGas,
+      to,
+      value: transaction.value,
+      data: transaction.input,
+      sender,
+      hash,
+    },
+    native,
+  )
+  return {
+    ok: true,
+    ...facts,
+    sender,
+    hash,
+    succeeded: receipt.status === 'success',
+    blockHeight: Number(receipt.blockNumber),
+    blockHash: receipt.blockHash,
+    feeAtomic: receipt.gasUsed * receipt.effectiveGasPrice,
+  }
+}

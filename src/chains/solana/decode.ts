@@ -1,0 +1,101 @@
+import { bytesToHex } from '@noble/hashes/utils.js'
+import bs58 from 'bs58'
+import type { Step, Transfer } from '../match.ts'
+import { feeBoundAtomic } from './fee.ts'
+import { describeOperation, readOperation, type Operation } from './operations.ts'
+import { readTransaction, writeMessage, WireProblem, writeTransaction, type WireMessage, type WireTransaction } from './wire.ts'
+
+/** An account of a transaction and what the transaction may do with it. */
+export type Account = { address: string; signer: boolean; writable: boolean; called: boolean; named: boolean }
+
+/** What a Solana transaction says. Amounts in lamports, addresses and hashes in base58. */
+export type SolanaFacts = {
+  form: 'unsigned' | 'partial' | 'signed'
+  version: 'legacy' | 0
+  feePayer: string
+  /** Everyone who must sign, the fee payer first. */
+  signers: string[]
+  /** In the order of `signers`; all zeros where a signature is still missing. Not verified here. */
+  signatures: Uint8Array[]
+  /** The transaction's id: the fee payer's signature; null while it is missing. */
+  signature: string | null
+  blockhash: string
+  accounts: Account[]
+  operations: Operation[]
+  /** The bytes that signers sign. */
+  message: Uint8Array
+  feeBoundAtomic: bigint
+  /** The payment it makes; null when it makes none, several, or does anything this program does not understand. */
+  transfer: Transfer | null
+  steps: Step[]
+}
+
+export type Decoded = ({ ok: true } & SolanaFacts) | { ok: false; problem: string }
+
+/**
+ * Reads a transaction, legacy or v0, with or without its signatures. Fails closed: a lookup table, an unknown version, a spelling
+ * that is not the canonical one, or one byte too many is a problem. Instructions that are not understood become `unknown` operations.
+ */
+export function decodeTransaction(bytes: Uint8Array): Decoded {
+  try {
+    const wire = readTransaction(bytes)
+    if (bytesToHex(writeTransaction(wire)) !== bytesToHex(bytes)) return { ok: false, problem: 'The transaction is not spelled in its canonical form.' }
+    return { ok: true, ...readFacts(wire) }
+  } catch (error) {
+    if (error instanceof WireProblem) return { ok: false, problem: error.message }
+    throw error
+  }
+}
+
+function readFacts({ signatures, message }: WireTransaction): SolanaFacts {
+  const accounts = readAccounts(message)
+  const addressAt = (index: number) => accounts[index]?.address ?? ''
+  const operations = message.instructions.map(({ program, accounts: indexes, data }) =>
+    readOperation({ program: addressAt(program), accounts: indexes.map(addressAt), data }),
+  )
+  const present = signatures.filter((signature) => signature.some((byte) => byte !== 0))
+  const [first = new Uint8Array(64)] = signatures
+  return {
+    form: present.length === 0 ? 'unsigned' : present.length === signatures.length ? 'signed' : 'partial',
+    version: message.version,
+    feePayer: addressAt(0),
+    signers: accounts.filter(({ signer }) => signer).map(({ address }) => address),
+    signatures: [...signatures],
+    signature: present.includes(first) ? bs58.encode(first) : null,
+    blockhash: bs58.encode(message.blockhash),
+    accounts,
+    operations,
+    message: writeMessage(message),
+    feeBoundAtomic: feeBoundAtomic({
+      signatures: message.requiredSignatures,
+      instructions: operations.length,
+      unitLimit: operations.find((operation) => operation.kind === 'fee_limit')?.units,
+      unitPriceMicroLamports: operations.find((operation) => operation.kind === 'fee_price')?.microLamports,
+    }),
+    transfer: findTransfer(operations),
+    steps: operations.map(describeOperation),
+  }
+}
+
+function readAccounts({ requiredSignatures, readonlySigned, readonlyUnsigned, keys, instructions }: WireMessage): Account[] {
+  const called = new Set(instructions.map(({ program }) => program))
+  const named = new Set(instructions.flatMap(({ accounts }) => accounts))
+  return keys.map((key, index) => {
+    const signer = index < requiredSignatures
+    return {
+      address: bs58.encode(key),
+      signer,
+      writable: signer ? index < requiredSignatures - readonlySigned : index < keys.length - readonlyUnsigned,
+      called: called.has(index),
+      named: named.has(index),
+    }
+  })
+}
+
+function findTransfer(operations: readonly Operation[]): Transfer | null {
+  const [transfer, ...more] = operations.filter(({ kind }) => kind === 'transfer')
+  const memos = operations.filter(({ kind }) => kind === 'memo')
+  if (transfer?.kind !== 'transfer' || more.length > 0 || memos.length > 1 || operations.some(({ kind }) => kind === 'unknown')) return null
+  const [memo] = memos
+  return { sender: transfer.from, recipient: transfer.to, amountAtomic: transfer.lamports, memo: memo?.kind === 'memo' ? memo.text : null }
+}

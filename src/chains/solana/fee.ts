@@ -1,0 +1,50 @@
+/** What a Solana transaction can cost. All amounts are lamports; all arithmetic is exact. */
+
+export const LAMPORTS_PER_SIGNATURE = 5_000n
+const MICRO_LAMPORTS = 1_000_000n
+
+/** The most compute units a payment may ask for; a transfer with a memo and three guards uses less than half. */
+export const MAX_UNITS = 60_000
+/** The most a payment may offer per unit, in micro-lamports: enough to spend a priority fee of 0.01 SOL on 10,000 units. */
+export const MAX_UNIT_PRICE = 1_000_000_000n
+/** The most an automatic price may reach, in micro-lamports per unit, whatever recent fees say. */
+export const MAX_AUTOMATIC_UNIT_PRICE = 50_000n
+
+/** What the cluster lets a transaction use that names no limit: so much per instruction, so much in all. */
+const DEFAULT_UNITS_PER_INSTRUCTION = 200_000
+const MAX_DEFAULT_UNITS = 1_400_000
+
+/** 0.0005 SOL: a hundred signatures' worth, some fifty times the dearest automatic fee. */
+const DEFAULT_MAX_FEE_LAMPORTS = 500_000n
+
+/**
+ * The most a payer agrees to pay beside the amount, when nothing tighter is known: 0.0005 SOL, and on top of it the priority fee
+ * the payer named. It is decided here, in the payer's program, and never by who built the transaction.
+ */
+export function maxFeeAtomic(priorityFeeAtomic = 0n): bigint {
+  return DEFAULT_MAX_FEE_LAMPORTS + priorityFeeAtomic
+}
+
+export type FeeFacts = {
+  signatures: number
+  instructions: number
+  /** As set by the transaction; undefined where it sets none. */
+  unitLimit: number | undefined
+  unitPriceMicroLamports: bigint | undefined
+}
+
+/** Upper bound of the network's charge in lamports: every signature, and the priority fee of every unit asked for. */
+export function feeBoundAtomic(transaction: FeeFacts): bigint {
+  const units = transaction.unitLimit ?? Math.min(MAX_DEFAULT_UNITS, transaction.instructions * DEFAULT_UNITS_PER_INSTRUCTION)
+  return BigInt(transaction.signatures) * LAMPORTS_PER_SIGNATURE + priorityFeeOfPrice(transaction.unitPriceMicroLamports ?? 0n, BigInt(units))
+}
+
+/** Micro-lamports per unit for a total priority fee. Rounds down: the total is never exceeded. */
+export function priceOfPriorityFee(priorityFeeAtomic: bigint, unitLimit: bigint): bigint {
+  return (priorityFeeAtomic * MICRO_LAMPORTS) / unitLimit
+}
+
+/** What the validator gets for a price over a limit. Rounds up, as the cluster does. */
+export function priorityFeeOfPrice(unitPriceMicroLamports: bigint, unitLimit: bigint): bigint {
+  return (unitPriceMicroLamports * unitLimit + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS
+}

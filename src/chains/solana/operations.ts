@@ -1,0 +1,87 @@
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { formatAmount } from '#contract/amount.ts'
+import { NATIVE_SOL } from '#contract/network.ts'
+import type { Step } from '../match.ts'
+import { COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, MEMO_V1_PROGRAM, SYSTEM_PROGRAM } from './programs.ts'
+
+/** One instruction with its accounts as addresses. */
+export type Instruction = { program: string; accounts: readonly string[]; data: Uint8Array }
+
+/** What an instruction does, as far as this program understands it to the last byte; everything else is `unknown`. */
+export type Operation =
+  | { kind: 'fee_limit'; units: number }
+  | { kind: 'fee_price'; microLamports: bigint }
+  | { kind: 'transfer'; from: string; to: string; lamports: bigint }
+  | { kind: 'memo'; program: string; text: string; signers: readonly string[] }
+  | { kind: 'guard'; assertion: number; accounts: readonly string[]; data: Uint8Array }
+  | { kind: 'unknown'; program: string; accounts: readonly string[]; data: Uint8Array }
+
+/** Lighthouse's first two instructions write and close accounts with the payer's money; all others only assert. */
+const FIRST_ASSERTION = 2
+
+export function readOperation(instruction: Instruction): Operation {
+  return readKnown(instruction) ?? { kind: 'unknown', ...instruction }
+}
+
+function readKnown({ program, accounts, data }: Instruction): Operation | undefined {
+  const tag = data[0]
+  switch (program) {
+    case COMPUTE_BUDGET_PROGRAM:
+      if (accounts.length > 0) return undefined
+      if (tag === 2 && data.length === 5) return { kind: 'fee_limit', units: Number(readLittleEndian(data.subarray(1))) }
+      if (tag === 3 && data.length === 9) return { kind: 'fee_price', microLamports: readLittleEndian(data.subarray(1)) }
+      return undefined
+    case SYSTEM_PROGRAM: {
+      const [from, to, ...more] = accounts
+      if (data.length !== 12 || readLittleEndian(data.subarray(0, 4)) !== 2n || !from || !to || more.length > 0) return undefined
+      return { kind: 'transfer', from, to, lamports: readLittleEndian(data.subarray(4)) }
+    }
+    case MEMO_PROGRAM:
+    case MEMO_V1_PROGRAM: {
+      const text = readText(data)
+      return text === undefined ? undefined : { kind: 'memo', program, text, signers: accounts }
+    }
+    case LIGHTHOUSE_PROGRAM:
+      // Without the System Program among its accounts it cannot move lamports of a signer, whatever its instruction is.
+      if (tag === undefined || tag < FIRST_ASSERTION || accounts.includes(SYSTEM_PROGRAM)) return undefined
+      return { kind: 'guard', assertion: tag, accounts, data }
+    default:
+      return undefined
+  }
+}
+
+function readLittleEndian(bytes: Uint8Array): bigint {
+  return bytes.reduceRight((value, byte) => (value << 8n) | BigInt(byte), 0n)
+}
+
+function readText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** The operation as a review shows it. */
+export function describeOperation(operation: Operation): Step {
+  const { kind } = operation
+  switch (kind) {
+    case 'fee_limit':
+      return { kind, facts: { units: operation.units.toString() } }
+    case 'fee_price':
+      return { kind, facts: { price: `${operation.microLamports} micro-lamports per unit` } }
+    case 'transfer':
+      return { kind, facts: { from: operation.from, to: operation.to, amount: `${formatAmount(operation.lamports, NATIVE_SOL.decimals)} SOL` } }
+    case 'memo':
+      return { kind, facts: { text: operation.text } }
+    case 'guard':
+      return { kind, facts: { program: 'Lighthouse', assertion: operation.assertion.toString(), accounts: operation.accounts.length.toString() } }
+    case 'unknown':
+      return { kind, facts: { program: operation.program, accounts: operation.accounts.join(', '), data: bytesToHex(operation.data) } }
+  }
+}
+
+/** The operation in text that is the same for the same operation only. */
+export function spellOperation(operation: Operation): string {
+  return JSON.stringify(operation, (_, value: unknown) => (value instanceof Uint8Array ? bytesToHex(value) : typeof value === 'bigint' ? value.toString() : value))
+}
