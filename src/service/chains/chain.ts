@@ -9,14 +9,23 @@ export interface Chain {
   readonly network: Network
   /** Latest and finalized height, at most one block time old. On Solana: slots, and the block height beside them. */
   head(): Promise<Head>
+  /** The newest head known, without waiting for a chain that is slow or down; undefined before the first answer. Never throws. */
+  recentHead(): Promise<Head | undefined>
   /** Builds the unsigned transaction of an intent and simulates it. `priorityFeeAtomic`: the total the payer wants to give the validator; automatic otherwise. */
   build(intent: Omit<PaymentIntent, 'maxFeeAtomic'>, priorityFeeAtomic?: bigint): Promise<Built>
   /** What the chain knows of a transaction now. `not_found` says nothing about the future. */
   observe(signature: string): Promise<Observation>
-  /** Looks for payments nobody reported. Returns those found; decides nothing. */
-  find(wanted: readonly Wanted[], from: number): Promise<{ found: readonly Found[]; readTo: number }>
+  /**
+   * Looks for payments nobody reported, in the blocks after `from` up to `to`. Returns candidates, each to be checked with `observe`; decides nothing.
+   * `to` must be a head that was read before the wanted payments were: then no payment of those blocks is missing among them.
+   */
+  find(wanted: readonly Wanted[], from: number, to: number): Promise<{ found: readonly Found[]; readTo: number }>
   /** True only when the chain itself proves that a transaction built for this payment can no longer land. */
   canNeverLand(wanted: Wanted): Promise<boolean>
+  /** How many blocks after `lastValidBlockHeight` an unseen payment may be called expired without that proof; null where the proof always comes. */
+  readonly graceBlocks: number | null
+  /** True only when the chain itself shows that the block a transaction was seen in is no part of it any more. */
+  isGone(landed: { signature: string; height: number; blockHash: string | null }): Promise<boolean>
   token(address: string): Promise<TokenInfo | undefined>
   /** For /health/ready: resolves when the chain answers and is the one configured (chain id or genesis hash). */
   check(): Promise<void>
@@ -58,13 +67,18 @@ export type Wanted = {
   builtHeight: number | null
   lastValidBlockHeight: number | null
   createdAt: Date
+  /** What a client says it broadcast; a hint. */
+  reported: string | null
+  /** Still waited for; an expired payment gives way to one that is. */
+  open: boolean
 }
 
 export type Found = { paymentId: string; signature: string }
 
 export type Observation =
   | { state: 'not_found' }
-  | { state: 'pending' }
+  /** In a pool or a block that counts for nothing yet; `transfer` where the chain already tells what it would do. */
+  | { state: 'pending'; transfer?: Transfer | null }
   | {
       state: 'landed'
       succeeded: boolean
@@ -77,9 +91,11 @@ export type Observation =
       feeAtomic: bigint
       blockTime: Date | null
       /** The payment this transaction makes, read from the chain; null when it is anything else. */
-      transfer: { sender: string; recipient: string; asset: string; amountAtomic: bigint; memo: string | null; nonce: number | null } | null
+      transfer: Transfer | null
       failure: string | null
     }
+
+export type Transfer = { sender: string; recipient: string; asset: string; amountAtomic: bigint; memo: string | null; nonce: number | null }
 
 export type TokenInfo = {
   address: string

@@ -1,0 +1,65 @@
+import { ProblemError } from '#contract/problem.ts'
+
+/** How long an address that failed is asked last, in milliseconds. */
+const REST_MS = 5_000
+/** When a caller may come back after every address failed, in seconds. */
+const RETRY_AFTER_S = 5
+
+export type EndpointsOptions<Client> = {
+  /** Shown in errors: the network's name. */
+  name: string
+  urls: readonly string[]
+  connect: (url: string) => Client
+  /** Resolves when this client talks to the chain that is configured; throws otherwise. */
+  identify: (client: Client) => Promise<void>
+}
+
+type Endpoint<Client> = { client: Client; identified: boolean; restUntil: number }
+
+/**
+ * A network's RPC addresses. A piece of work is tried on each in order until one answers; one that failed rests and is asked last.
+ * No answer is taken from an address before it proved, since its last failure, to be the chain that is configured.
+ */
+export class Endpoints<Client> {
+  readonly #options: EndpointsOptions<Client>
+  readonly #endpoints: Endpoint<Client>[]
+
+  constructor(options: EndpointsOptions<Client>) {
+    this.#options = options
+    this.#endpoints = options.urls.map((url) => ({ client: options.connect(url), identified: false, restUntil: 0 }))
+  }
+
+  /**
+   * What the chain answers. The work must turn every answer it can act on into a value: whatever it throws counts as no answer.
+   * @throws ProblemError `CHAIN_UNAVAILABLE` when no address answers
+   */
+  async ask<T>(work: (client: Client) => Promise<T>): Promise<T> {
+    const failures: unknown[] = []
+    for (const endpoint of this.#inOrder()) {
+      try {
+        if (!endpoint.identified) {
+          await this.#options.identify(endpoint.client)
+          endpoint.identified = true
+        }
+        const answer = await work(endpoint.client)
+        endpoint.restUntil = 0
+        return answer
+      } catch (error) {
+        if (error instanceof ProblemError) throw error
+        endpoint.identified = false
+        endpoint.restUntil = Date.now() + REST_MS
+        failures.push(error)
+      }
+    }
+    throw unavailable(`${this.#options.name} cannot be reached.`, failures.length === 1 ? failures[0] : new AggregateError(failures))
+  }
+
+  #inOrder(): Endpoint<Client>[] {
+    const now = Date.now()
+    return this.#endpoints.toSorted((a, b) => Number(a.restUntil > now) - Number(b.restUntil > now))
+  }
+}
+
+export function unavailable(message: string, cause?: unknown): ProblemError {
+  return new ProblemError('CHAIN_UNAVAILABLE', { message, retryAfter: RETRY_AFTER_S, details: { retryable: true } }, { cause })
+}

@@ -1,0 +1,43 @@
+/** Longest wait of a reader who can do without the newest value, in milliseconds. */
+const PATIENCE_MS = 300
+
+/** A value that is read again when it is older than `ttlMs`; readers of the same moment share one reading. */
+export class Recent<T> {
+  readonly #ttlMs: number
+  readonly #read: () => Promise<T>
+  #value: { value: T; readAt: number } | undefined
+  #reading: Promise<T> | undefined
+
+  constructor(ttlMs: number, read: () => Promise<T>) {
+    this.#ttlMs = ttlMs
+    this.#read = read
+  }
+
+  async fresh(): Promise<T> {
+    if (this.#value && Date.now() - this.#value.readAt < this.#ttlMs) return this.#value.value
+    return this.now()
+  }
+
+  /** Reads now, or joins the reading that runs. */
+  async now(): Promise<T> {
+    this.#reading ??= this.#load().finally(() => (this.#reading = undefined))
+    return this.#reading
+  }
+
+  /** The fresh value when it comes at once, else the last one known; never throws. */
+  async patient(): Promise<T | undefined> {
+    let timer: NodeJS.Timeout | undefined
+    const last = new Promise<T | undefined>((resolve) => (timer = setTimeout(() => resolve(this.#value?.value), PATIENCE_MS)))
+    try {
+      return await Promise.race([this.fresh().catch(() => this.#value?.value), last])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #load(): Promise<T> {
+    const value = await this.#read()
+    this.#value = { value, readAt: Date.now() }
+    return value
+  }
+}
