@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { bigint, bigserial, check, customType, index, integer, jsonb, pgSchema, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
+import { bigint, bigserial, boolean, check, customType, index, integer, jsonb, pgSchema, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
 import type { PaymentMode, PaymentStatus, EventSource } from '#contract/payment.ts'
 import type { Plan, Scope } from '#contract/api-key.ts'
 
@@ -50,7 +50,20 @@ export const apiKey = service.table(
 export const rateLimit = service.table('rate_limit', {
   key: text().primaryKey(),
   arrivalUs: bigint({ mode: 'bigint' }).notNull(),
+  /** Whether the latest request was let through: the one statement that decides also tells. */
+  allowed: boolean().notNull(),
 })
+
+/** Open WebSocket connections of all processes, for the plan's limit. A process that died leaves rows whose lease ends. */
+export const socket = service.table(
+  'socket',
+  {
+    id: text().primaryKey(),
+    keyId: text().notNull(),
+    leaseUntil: at('lease_until').notNull(),
+  },
+  (t) => [index('socket_key').on(t.keyId, t.leaseUntil)],
+)
 
 export const idempotency = service.table(
   'idempotency',
