@@ -1,0 +1,95 @@
+import * as v from 'valibot'
+import { browserEndpoints, REQUESTED_BY, type BrowserEndpoint } from '#contract/browser-endpoints.ts'
+import { endpoints, type EndpointName, type EndpointRequest, type EndpointResponse } from '#contract/endpoints.ts'
+import { parseJson, stringifyJson } from '#contract/json.ts'
+import { ApiError, readProblem } from './errors.ts'
+
+const TIMEOUT_MS = 20_000
+
+let proxyUrl: string | undefined
+
+/** Says where the proxy is; once, before the first call. */
+export function configureClient(url: string): void {
+  proxyUrl = url.replace(/\/$/, '')
+}
+
+/** The proxy's address of a path. */
+export function proxyAddress(path: string): string {
+  if (proxyUrl === undefined) throw new Error('The client was used before config.json was read.')
+  return `${proxyUrl}${path}`
+}
+
+export type CallOptions = { signal?: AbortSignal; /** Sent as `Idempotency-Key`: the same key never acts twice. */ idempotencyKey?: string }
+
+/**
+ * Calls one of the service's endpoints through the proxy.
+ * @throws ApiError for every outcome but a response that its schema accepts
+ */
+export async function call<K extends EndpointName>(name: K, request: EndpointRequest<K>, options: CallOptions = {}): Promise<EndpointResponse<K>> {
+  const { method, path, response } = endpoints[name]
+  const { params, query, body }: Parts = request
+  const values = new Map(entries(params))
+  const filled = path.replace(/:([a-zA-Z]+)/g, (_, key: string) => encodeURIComponent(String(values.get(key) ?? '')))
+  return read(response, await exchange(method, `/api${filled}${queryText(query)}`, body, options))
+}
+
+export type BrowserEndpointName = keyof typeof browserEndpoints
+type Body<K extends BrowserEndpointName> = (typeof browserEndpoints)[K] extends { body: infer S extends v.GenericSchema } ? { body: v.InferInput<S> } : { body?: undefined }
+type Reply<K extends BrowserEndpointName> = v.InferOutput<(typeof browserEndpoints)[K]['response']>
+
+/** Calls one of the proxy's own endpoints. Same promises as `call`. */
+export async function callProxy<K extends BrowserEndpointName>(name: K, request: Body<K>, options: CallOptions = {}): Promise<Reply<K>> {
+  const endpoint: BrowserEndpoint & (typeof browserEndpoints)[K] = browserEndpoints[name]
+  return read(endpoint.response, await exchange(endpoint.method, `/api${endpoint.path}`, request.body, options))
+}
+
+type Parts = { params?: unknown; query?: unknown; body?: unknown }
+
+/** What does not fit its schema is the proxy's fault, never the reader's. */
+function read<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
+  const result = v.safeParse(schema, value)
+  if (!result.success) throw new ApiError({ code: 'BAD_RESPONSE', cause: new v.ValiError(result.issues) })
+  return result.output
+}
+
+async function exchange(method: string, path: string, body: unknown, options: CallOptions): Promise<unknown> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  let response: Response
+  let text: string
+  try {
+    response = await fetch(proxyAddress(path), {
+      method,
+      credentials: 'include',
+      cache: 'no-store',
+      signal: options.signal ? AbortSignal.any([options.signal, timeout]) : timeout,
+      headers: {
+        Accept: 'application/json',
+        [REQUESTED_BY.name]: REQUESTED_BY.value,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(options.idempotencyKey && { 'Idempotency-Key': options.idempotencyKey }),
+      },
+      body: body === undefined ? undefined : stringifyJson(body),
+    })
+    text = await response.text()
+  } catch (error) {
+    if (options.signal?.aborted) throw error
+    throw new ApiError({ code: timeout.aborted ? 'TIMEOUT' : 'OFFLINE', cause: error })
+  }
+  if (!response.ok) throw readProblem(response, text)
+  try {
+    return parseJson(text)
+  } catch (error) {
+    throw new ApiError({ code: 'BAD_RESPONSE', status: response.status, cause: error })
+  }
+}
+
+function entries(value: unknown): [string, unknown][] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : []
+}
+
+function queryText(query: unknown): string {
+  const search = new URLSearchParams()
+  for (const [key, value] of entries(query)) if (value !== undefined) search.set(key, String(value))
+  const text = search.toString()
+  return text ? `?${text}` : ''
+}

@@ -1,0 +1,33 @@
+import { lazy, type ComponentType, type LazyExoticComponent } from 'react'
+import { matchPath, type RouteName } from '../paths.ts'
+
+/** The code of each page, fetched when it is first needed. */
+const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType }>>> = {
+  overview: () => import('../pages/overview/OverviewPage.tsx').then((module) => ({ default: module.OverviewPage })),
+  checkout: () => import('../pages/checkout/CheckoutPage.tsx').then((module) => ({ default: module.CheckoutPage })),
+  payments: () => import('../pages/payments/PaymentsPage.tsx').then((module) => ({ default: module.PaymentsPage })),
+  payment: () => import('../pages/payment/PaymentPage.tsx').then((module) => ({ default: module.PaymentPage })),
+  settings: () => import('../pages/settings/SettingsPage.tsx').then((module) => ({ default: module.SettingsPage })),
+}
+
+const pages = new Map<RouteName, LazyExoticComponent<ComponentType>>()
+
+export function pageOf(name: RouteName): LazyExoticComponent<ComponentType> {
+  const known = pages.get(name)
+  if (known) return known
+  const page = lazy(loaders[name])
+  pages.set(name, page)
+  return page
+}
+
+/** A failed load is not remembered: the next try asks the network again. */
+export function forgetPage(name: RouteName): void {
+  pages.delete(name)
+}
+
+/** Starts to fetch a page's code while the reader is still on the way to it. */
+export function preloadPage(path: string): void {
+  const match = matchPath(path.split('?')[0] ?? path, '')
+  // What fails here fails again, visibly, when the page is opened.
+  if (match) loaders[match.name]().catch(() => undefined)
+}
