@@ -1,0 +1,50 @@
+import type { JournalEntry } from './journal.ts'
+import { mayHaveLeft, type PaymentEvent } from './machine.ts'
+import type { Built, PaymentOrder, Review } from './order.ts'
+import type { Ports } from './ports.ts'
+import { reviewPayment, withSimulation } from './review.ts'
+
+/** Asks the service for a transaction and reads it from its bytes. The answer is the event for the machine; it never throws. */
+export async function buildPayment(ports: Ports, order: PaymentOrder, key: string): Promise<PaymentEvent> {
+  const { service, chain, reader, journal, clock } = ports
+  try {
+    const [head, maxFeeAtomic] = await Promise.all([chain.head(order), chain.feeCap(order)])
+    const reply = await service.build(order, key)
+    const match = reader.match(order, reply.paymentId, maxFeeAtomic, reply.bytes)
+    const byHeight = clock.now() + (reply.lastValidBlockHeight - head.height) * chain.blockTimeMs(order)
+    const built: Built = {
+      paymentId: reply.paymentId,
+      bytes: reply.bytes,
+      lastValidBlockHeight: reply.lastValidBlockHeight,
+      deadlineAt: Math.min(reply.expiresAt, byHeight),
+      builtHeight: head.height,
+      nonce: match.ok ? reader.nonce(order, reply.bytes) : null,
+      maxFeeAtomic,
+      digest: match.digest,
+    }
+    const review = reviewPayment({
+      match,
+      steps: reader.describe(order, reply.bytes),
+      simulation: match.ok ? { state: 'running' } : { state: 'unavailable', reason: 'it is not the payment you asked for.' },
+      chainKnown: match.ok ? await chain.knows(order, reply.bytes) : true,
+      ...history(await journal.list(), order),
+    })
+    return { type: 'built', built, review }
+  } catch (error) {
+    return { type: 'build_failed', trouble: service.explain(error) }
+  }
+}
+
+/** The review with the outcome of the trial run through the user's RPC. */
+export async function simulatePayment(ports: Ports, order: PaymentOrder, built: Built, review: Review): Promise<Review> {
+  return review.simulation.state === 'running' ? withSimulation(review, await ports.chain.simulate(order, built.bytes)) : review
+}
+
+/** What this browser remembers about the recipient. */
+function history(entries: readonly JournalEntry[], order: PaymentOrder): { openTwin: boolean; firstTime: boolean } {
+  const toThem = entries.filter(({ id, state }) => id !== order.id && state.order.recipient === order.recipient && state.order.network === order.network)
+  return {
+    openTwin: toThem.some(({ open, state }) => open === 1 && mayHaveLeft(state) && state.step !== 'confirmed' && state.order.amountAtomic === order.amountAtomic),
+    firstTime: !toThem.some(({ state }) => state.step === 'confirmed' || state.step === 'finalized'),
+  }
+}

@@ -1,0 +1,106 @@
+import { openDB, type DBSchema, type IDBPDatabase } from 'idb'
+import { isTerminal, type PaymentState } from './machine.ts'
+
+/** One payment as this browser remembers it. `revision` grows with every write: two tabs cannot both move it on. */
+export type JournalEntry = {
+  id: string
+  revision: number
+  /** Unix milliseconds. */
+  updatedAt: number
+  open: 0 | 1
+  state: PaymentState
+  /** Earlier attempts, newest last: what was built and signed before each rebuild. */
+  earlier: readonly PaymentState[]
+  /** Whether the service was told of the signature of this attempt. */
+  reported: boolean
+}
+
+/** Another tab wrote this payment first. */
+export class JournalConflict extends Error {
+  override name = 'JournalConflict'
+}
+
+export interface Journal {
+  read(id: string): Promise<JournalEntry | undefined>
+  /** Writes the entry durably before it resolves, or throws `JournalConflict` when another writer was first. */
+  write(entry: JournalEntry): Promise<void>
+  /** Payments whose outcome is open, newest first. */
+  listOpen(): Promise<JournalEntry[]>
+  list(): Promise<JournalEntry[]>
+}
+
+interface Schema extends DBSchema {
+  payments: { key: string; value: JournalEntry; indexes: { open: number; updatedAt: number } }
+}
+
+/** Settled payments kept for receipts and for the "first time" finding. */
+const KEPT_SETTLED = 100
+
+/** The journal in this browser's IndexedDB. */
+export function openJournal(name = 'paydesk-payments'): Journal {
+  let opened: Promise<IDBPDatabase<Schema>> | undefined
+  const open = () => (opened ??= openDatabase(name, () => (opened = undefined)))
+
+  return {
+    read: async (id) => (await open()).get('payments', id),
+    write: async (entry) => writeEntry(await open(), entry),
+    listOpen: async () => newestFirst(await (await open()).getAllFromIndex('payments', 'open', 1)),
+    list: async () => newestFirst(await (await open()).getAll('payments')),
+  }
+}
+
+/** The entry as it may be stored: bytes that were signed go once the payment is settled. */
+export function journalEntry(previous: JournalEntry | undefined, state: PaymentState, now: number): JournalEntry {
+  const rebuilt = previous !== undefined && state.attempt > previous.state.attempt
+  return {
+    id: state.order.id,
+    revision: (previous?.revision ?? 0) + 1,
+    updatedAt: now,
+    open: isTerminal(state) || state.step === 'draft' ? 0 : 1,
+    state: isTerminal(state) && 'sent' in state ? { ...state, sent: { ...state.sent, bytes: null } } : state,
+    earlier: rebuilt ? [...previous.earlier, previous.state] : (previous?.earlier ?? []),
+    reported: rebuilt ? false : (previous?.reported ?? false),
+  }
+}
+
+async function openDatabase(name: string, forget: () => void): Promise<IDBPDatabase<Schema>> {
+  const database = await openDB<Schema>(name, 1, {
+    upgrade(upgraded) {
+      const store = upgraded.createObjectStore('payments', { keyPath: 'id' })
+      store.createIndex('open', 'open')
+      store.createIndex('updatedAt', 'updatedAt')
+    },
+    // A newer tab wants to upgrade: step aside, and open again on the next use.
+    blocking: () => {
+      database.close()
+      forget()
+    },
+    terminated: forget,
+  })
+  return database
+}
+
+async function writeEntry(database: IDBPDatabase<Schema>, entry: JournalEntry): Promise<void> {
+  // Relaxed durability may lose the last writes of a crash; what is written here decides whether money moves again.
+  const transaction = database.transaction('payments', 'readwrite', { durability: 'strict' })
+  const stored = await transaction.store.get(entry.id)
+  if ((stored?.revision ?? 0) !== entry.revision - 1) {
+    transaction.abort()
+    await transaction.done.catch(() => undefined)
+    throw new JournalConflict(`Payment ${entry.id} was moved on by another tab.`)
+  }
+  await transaction.store.put(entry)
+  if (!stored) await prune(transaction.store)
+  await transaction.done
+}
+
+type Store = { index(name: 'updatedAt'): { getAll(): Promise<JournalEntry[]> }; delete(key: string): Promise<void> }
+
+async function prune(store: Store): Promise<void> {
+  const settled = (await store.index('updatedAt').getAll()).filter((entry) => entry.open === 0)
+  for (const entry of settled.slice(0, Math.max(0, settled.length - KEPT_SETTLED))) await store.delete(entry.id)
+}
+
+function newestFirst(entries: JournalEntry[]): JournalEntry[] {
+  return entries.sort((a, b) => b.state.order.createdAt - a.state.order.createdAt)
+}

@@ -1,0 +1,87 @@
+import type { Match, Step } from '#chains/match.ts'
+import type { Asset, NetworkId } from '#contract/network.ts'
+
+/** What a person asked to pay. Made before the first request; `id` is the intent's id and the idempotency key of its first attempt. */
+export type PaymentOrder = {
+  id: string
+  /** Unix milliseconds. */
+  createdAt: number
+  network: NetworkId
+  asset: Asset
+  sender: string
+  recipient: string
+  amountAtomic: bigint
+  /** The total the payer gives the validator; automatic without it. */
+  priorityFeeAtomic?: bigint
+  resource?: string
+  description?: string
+  reference?: string
+  walletName: string
+}
+
+/** An unsigned transaction as the service built it and as this browser read it. */
+export type Built = {
+  paymentId: string
+  bytes: Uint8Array
+  lastValidBlockHeight: number
+  /** Unix milliseconds on the service's clock: the sooner of the service's own deadline and the estimate from our RPC's block height. */
+  deadlineAt: number
+  /** Height of our own RPC when the transaction came, at or below the block it can land in. */
+  builtHeight: number
+  /** EVM only, decoded from the bytes. */
+  nonce: number | null
+  /** The cap that the transaction was compared with. */
+  maxFeeAtomic: bigint
+  /** Of the meaning of `bytes`: what the person reviews and what is signed must have the same. */
+  digest: string
+}
+
+/** What left the wallet. On EVM the wallet sends by itself, so there are no bytes; without a signature the wallet's answer was lost. */
+export type Sent = { bytes: Uint8Array | null; signature: string | null }
+
+export type Severity = 'info' | 'warn' | 'critical'
+
+/** One thing the review says about the payment. A warning needs the payer's tick; a critical one blocks, without an override. */
+export type Finding = { code: string; severity: Severity; text: string }
+
+export type BalanceChange = { who: 'you' | 'recipient'; address: string; beforeAtomic: bigint; afterAtomic: bigint }
+
+/** `unavailable` is not `passed`: it becomes a warning. */
+export type Simulation =
+  | { state: 'running' }
+  | { state: 'passed'; changes: readonly BalanceChange[] }
+  | { state: 'failed'; reason: string }
+  | { state: 'unavailable'; reason: string }
+
+export type Review = {
+  match: Match
+  steps: readonly Step[]
+  simulation: Simulation
+  findings: readonly Finding[]
+  verdict: 'ok' | 'warn' | 'blocked'
+}
+
+/** The transaction as our own RPC shows it. */
+export type Landed = {
+  signature: string
+  /** Block (EVM) or slot (Solana). */
+  height: number
+  blockHash: string | null
+  confirmations: number
+  requiredConfirmations: number
+  feeAtomic: bigint
+  /** Unix milliseconds; null when the chain does not say. */
+  blockTime: number | null
+}
+
+/** One look at the chain through the user's RPC. */
+export type Reading =
+  | { kind: 'unavailable'; at: number }
+  /** Not seen; `finalizedHeight` is the height the chain can no longer take back (Solana: block height). */
+  | { kind: 'absent'; at: number; finalizedHeight: number }
+  | { kind: 'pending'; at: number; signature: string }
+  | { kind: 'landed'; at: number; landed: Landed; outcome: 'paid' | 'reverted' | 'other'; failure: string | null; commitment: 'processed' | 'confirmed' | 'finalized' }
+  /** EVM: another transaction took the nonce. */
+  | { kind: 'superseded'; at: number; by: string | null; finalized: boolean }
+
+export type Trouble = { code: string; title: string; body: string }

@@ -1,0 +1,70 @@
+import type { Match, Step } from '#chains/match.ts'
+import type { Journal } from './journal.ts'
+import type { Locks } from './lock.ts'
+import type { Built, PaymentOrder, Reading, Sent, Simulation, Trouble } from './order.ts'
+
+/** What the driver of a payment needs from outside. Everything that can fail or take time is behind one of these. */
+export type Ports = {
+  service: PaymentService
+  wallet: PaymentWallet
+  chain: PaymentChain
+  reader: TransactionReader
+  journal: Journal
+  locks: Locks
+  clock: Clock
+}
+
+export interface PaymentService {
+  /** Asks for an unsigned transaction. Repeating it with the same key answers the same. Throws what `explain` understands. */
+  build(order: PaymentOrder, key: string): Promise<{ paymentId: string; bytes: Uint8Array; lastValidBlockHeight: number; expiresAt: number }>
+  /** Tells the service what was broadcast. Not needed for the payment, only for a quicker answer. */
+  report(paymentId: string, signature: string): Promise<void>
+  /** An error of `build` in words. */
+  explain(error: unknown): Trouble
+}
+
+/** What a wallet did with a request. Only `sent` and `lost` mean that bytes may be outside. */
+export type WalletAnswer =
+  | { kind: 'signed'; bytes: Uint8Array }
+  | { kind: 'sent'; signature: string }
+  | { kind: 'refused'; trouble: Trouble }
+  | { kind: 'signer_changed' }
+  | { kind: 'lost' }
+
+export interface PaymentWallet {
+  /** I5: the address the wallet would sign with now, read from the wallet and not from memory. */
+  signer(order: PaymentOrder): Promise<string | null>
+  /** Never throws: every way a wallet can fail is an answer. */
+  pay(order: PaymentOrder, built: Built): Promise<WalletAnswer>
+}
+
+/** The user's own RPC. Calls throw when it cannot be reached, except `read` and `simulate`, for which that is an answer. */
+export interface PaymentChain {
+  /** Mean time between blocks, for estimates only. */
+  blockTimeMs(order: PaymentOrder): number
+  head(order: PaymentOrder): Promise<{ height: number; finalizedHeight: number }>
+  feeCap(order: PaymentOrder): Promise<bigint>
+  /** Whether the chain that `bytes` are bound to (chain id, blockhash) is the one this RPC reads; null when it could not be asked. */
+  knows(order: PaymentOrder, bytes: Uint8Array): Promise<boolean | null>
+  simulate(order: PaymentOrder, bytes: Uint8Array): Promise<Simulation>
+  /** Sends signed bytes; the same bytes any number of times. Not offered where the wallet sends. */
+  broadcast(order: PaymentOrder, bytes: Uint8Array): Promise<void>
+  read(order: PaymentOrder, built: Built, sent: Sent): Promise<Reading>
+}
+
+/** Reads transactions from their bytes in this browser; pure, but loaded late. */
+export interface TransactionReader {
+  match(order: PaymentOrder, paymentId: string, maxFeeAtomic: bigint, bytes: Uint8Array): Match
+  describe(order: PaymentOrder, bytes: Uint8Array): readonly Step[]
+  /** EVM only. */
+  nonce(order: PaymentOrder, bytes: Uint8Array): number | null
+  /** I6: whether what the wallet signed means what was shown, and the signature it will be known by. */
+  compareSigned(order: PaymentOrder, built: Built, signed: Uint8Array): { ok: true; signature: string } | { ok: false; difference: string }
+}
+
+export interface Clock {
+  /** Unix milliseconds on the service's clock. */
+  now(): number
+  /** Resolves after `ms`, or at once when `signal` is aborted. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}

@@ -1,0 +1,85 @@
+import { openJournal, type Journal } from '../journal.ts'
+import { browserLocks, type Locks } from '../lock.ts'
+import type { PaymentState } from '../machine.ts'
+import { PaymentRun } from '../run.ts'
+import type { Outside } from './outside.ts'
+
+/** A browser with tabs over one journal: real IndexedDB calls, real Web Locks, and a way to know when all is still. */
+export class Browser {
+  readonly outside: Outside
+  readonly journal: Journal
+  readonly #locks: Locks
+  #busy = 0
+
+  constructor(outside: Outside, name: string) {
+    this.outside = outside
+    this.journal = this.#counted(openJournal(name))
+    // All tests of a file share one process and its locks; two browsers do not.
+    const locks = browserLocks()
+    this.#locks = { ...locks, attempt: (lock, work) => locks.attempt(`${name}:${lock}`, work) }
+  }
+
+  begin(id?: string): PaymentRun {
+    return new PaymentRun(this.#ports(), this.outside.order(id))
+  }
+
+  /** What a freshly loaded page does. */
+  async resume(id = 'order-1'): Promise<PaymentRun | undefined> {
+    const entry = await this.journal.read(id)
+    if (!entry) return undefined
+    const run = new PaymentRun(this.#ports(), entry.state.order, entry)
+    const held = await run.takeUp()
+    await this.still()
+    return held ? run : undefined
+  }
+
+  /** A review with its simulation done. */
+  async reviewed(id?: string): Promise<PaymentRun> {
+    const run = this.begin(id)
+    await run.build()
+    await this.still()
+    return run
+  }
+
+  /** Resolves when nothing can happen any more until the test does something. */
+  async still(): Promise<void> {
+    for (let quiet = 0; quiet < 4; ) {
+      await new Promise((resolve) => setImmediate(resolve))
+      quiet = this.#busy === 0 ? quiet + 1 : 0
+    }
+  }
+
+  /** Lets blocks pass in small steps, so that everything that waits for time gets its turn. */
+  async pass(blocks: number): Promise<void> {
+    for (let left = blocks; left > 0; left -= 5) {
+      this.outside.pass(Math.min(5, left))
+      await this.still()
+    }
+  }
+
+  #ports() {
+    const { service, wallet, chain, reader, clock } = this.outside
+    return { service, wallet, chain, reader, clock, journal: this.journal, locks: this.#locks }
+  }
+
+  #counted(journal: Journal): Journal {
+    const counted = async <T>(work: Promise<T>): Promise<T> => {
+      this.#busy++
+      try {
+        return await work
+      } finally {
+        this.#busy--
+      }
+    }
+    return {
+      read: (id) => counted(journal.read(id)),
+      write: (entry) => counted(journal.write(entry)),
+      listOpen: () => counted(journal.listOpen()),
+      list: () => counted(journal.list()),
+    }
+  }
+}
+
+export function stepOf(run: PaymentRun): PaymentState['step'] {
+  return run.state().step
+}
