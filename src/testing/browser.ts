@@ -12,18 +12,18 @@ export async function findBrowser(env: Env): Promise<string> {
     if (!existsSync(env.CHROME)) throw new Error(`CHROME names ${env.CHROME}, which does not exist.`)
     return env.CHROME
   }
-  return findInstalled() ?? installWithApt() ?? (await unpackFromPackage(env))
+  return findInstalled() ?? installWithApt(env) ?? (await unpackFromPackage(env))
 }
 
 function findInstalled(): string | undefined {
   return INSTALLED.find((path) => existsSync(path))
 }
 
-function installWithApt(): string | undefined {
+function installWithApt(env: Env): string | undefined {
   if (process.getuid?.() !== 0 || !existsSync('/usr/bin/apt-get')) return undefined
   console.log('Installing Chromium with apt, about 200 MB; name one of your own with CHROME to avoid this.')
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
-    const apt = spawnSync('apt-get', ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } })
+    const apt = spawnSync('apt-get', ['-qq', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env: { ...env, DEBIAN_FRONTEND: 'noninteractive' } })
     if (apt.status !== 0) {
       console.log(`apt-get ${args[0]} failed; taking the Chromium of the npm package instead.`)
       return undefined

@@ -1,0 +1,196 @@
+import type { BrowserContext, Page } from '@playwright/test'
+import { createPublicClient, createWalletClient, http, isHex, numberToHex, type Address, type Hex, type TransactionRequestEIP1559 } from 'viem'
+import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
+import * as v from 'valibot'
+import { decide, toAnswer, WalletError, type Answer, type Approval } from './control.ts'
+import { announceEthereumWallet } from './ethereum-page.ts'
+
+const ICON = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1" fill="#e8710a"/></svg>')}`
+const BINDING = 'testEthereumWallet'
+
+const Call = v.object({
+  from: v.string(),
+  to: v.optional(v.string()),
+  value: v.optional(v.string()),
+  data: v.optional(v.string()),
+  gas: v.optional(v.string()),
+})
+const Chain = v.tuple([v.object({ chainId: v.string() })])
+
+type Transfer = Pick<TransactionRequestEIP1559, 'to' | 'value' | 'data'>
+
+export type EthereumWalletOptions = { privateKeys: readonly Hex[]; rpcUrl: string; chainId: number }
+
+/**
+ * A wallet with real keys that behaves as MetaMask does: knows no account before it is connected, sets nonce, gas and fees itself,
+ * broadcasts by itself, answers with nothing but the hash, and refuses to sign without sending.
+ */
+export class EthereumWallet {
+  connecting: Approval = 'approve'
+  signing: Approval = 'approve'
+  /** Changes what is sent behind the page's back. */
+  mutate: ((transfer: Transfer) => Transfer) | undefined
+  /** Runs after the wallet broadcast and before the page hears of it. */
+  afterBroadcast: ((hash: Hex) => Promise<void>) | undefined
+  /** Runs when the approval window opens. */
+  onApproval: (() => Promise<void>) | undefined
+  /** The chain the wallet is on; a foreign one is known to it, the application's is not. */
+  chainId: number
+  readonly requests: string[] = []
+  readonly sent: Hex[] = []
+  readonly #accounts: readonly PrivateKeyAccount[]
+  readonly #rpcUrl: string
+  readonly #appChainId: number
+  readonly #known: Set<number>
+  readonly #pages = new Set<Page>()
+  #selected = 0
+  #connected = false
+
+  constructor(options: EthereumWalletOptions) {
+    this.#accounts = options.privateKeys.map((key) => privateKeyToAccount(key))
+    this.#rpcUrl = options.rpcUrl
+    this.#appChainId = options.chainId
+    this.chainId = options.chainId
+    this.#known = new Set([options.chainId])
+  }
+
+  get address(): Address {
+    return this.#account.address
+  }
+
+  get #account(): PrivateKeyAccount {
+    const account = this.#accounts[this.#selected]
+    if (!account) throw new Error('The wallet has no account there.')
+    return account
+  }
+
+  async install(context: BrowserContext): Promise<void> {
+    await context.exposeBinding(BINDING, ({ page }, method: string, params: unknown) => {
+      this.#pages.add(page)
+      return this.#answer(method, params)
+    })
+    await context.addInitScript(announceEthereumWallet, { binding: BINDING, name: 'MetaMask', rdns: 'io.metamask', icon: ICON })
+  }
+
+  /** The person picks another account in the wallet; the page hears of it only when `tell` is set, as some wallets delay the event. */
+  async switchAccount(index: number, tell = true): Promise<void> {
+    this.#selected = index
+    if (tell) await this.#emit('accountsChanged', [this.address])
+  }
+
+  /** Puts the wallet on a chain of its own and makes it forget the application's, as it is for whoever never added a local network. */
+  forgetChain(): void {
+    this.chainId = 1
+    this.#known.clear()
+    this.#known.add(1)
+  }
+
+  async #emit(event: string, payload: unknown): Promise<void> {
+    for (const page of this.#pages) {
+      if (page.isClosed()) continue
+      await page.evaluate(
+        ([name, type, data]) => (window as unknown as Record<string, (type: unknown, data: unknown) => void>)[`${name}Emit`]?.(type, data),
+        [BINDING, event, payload] as const,
+      )
+    }
+  }
+
+  async #answer(method: string, params: unknown): Promise<Answer> {
+    this.requests.push(method)
+    const list = Array.isArray(params) ? params : []
+    return toAnswer(() => this.#handle(method, list))
+  }
+
+  async #handle(method: string, params: readonly unknown[]): Promise<unknown> {
+    switch (method) {
+      case 'eth_accounts':
+        return this.#connected ? [this.address] : []
+      case 'eth_requestAccounts':
+        await decide(this.connecting)
+        this.#connected = true
+        return [this.address]
+      case 'wallet_requestPermissions':
+        await decide(this.connecting)
+        this.#connected = true
+        return [{ parentCapability: 'eth_accounts', caveats: [] }]
+      case 'wallet_getPermissions':
+        return this.#connected ? [{ parentCapability: 'eth_accounts', caveats: [] }] : []
+      case 'wallet_revokePermissions':
+        this.#connected = false
+        return null
+      case 'eth_chainId':
+        return numberToHex(this.chainId)
+      case 'net_version':
+        return String(this.chainId)
+      case 'wallet_switchEthereumChain':
+        return this.#switchChain(Number(v.parse(Chain, params)[0].chainId))
+      case 'wallet_addEthereumChain':
+        return this.#addChain(Number(v.parse(Chain, params)[0].chainId))
+      case 'eth_sendTransaction':
+        return this.#send(v.parse(Call, params[0]))
+      case 'personal_sign':
+        return this.#signMessage(v.parse(v.string(), params[0]), v.parse(v.string(), params[1]))
+      case 'eth_sign':
+      case 'eth_signTransaction':
+        throw new WalletError(4200, `The method "${method}" is not supported.`)
+      default:
+        return this.#read(method, params)
+    }
+  }
+
+  /** The code of an unknown chain comes wrapped, the way the mobile MetaMask wraps it. */
+  async #switchChain(chainId: number): Promise<null> {
+    if (!this.#known.has(chainId)) {
+      const message = `Unrecognized chain ID "${numberToHex(chainId)}". Try adding the chain using wallet_addEthereumChain first.`
+      throw new WalletError(-32603, message, { originalError: { code: 4902, message } })
+    }
+    await decide(this.connecting)
+    this.chainId = chainId
+    await this.#emit('chainChanged', numberToHex(chainId))
+    return null
+  }
+
+  async #addChain(chainId: number): Promise<null> {
+    await decide(this.connecting)
+    this.#known.add(chainId)
+    return this.#switchChain(chainId)
+  }
+
+  async #send(call: v.InferOutput<typeof Call>): Promise<Hex> {
+    this.#requireAccount(call.from)
+    await this.onApproval?.()
+    await decide(this.signing)
+    if (this.chainId !== this.#appChainId) throw new WalletError(-32603, 'The wallet is on another network.')
+    const asked: Transfer = { to: call.to as Address | undefined, value: BigInt(call.value ?? 0), data: isHex(call.data) ? call.data : undefined }
+    const transfer = this.mutate?.(asked) ?? asked
+    const chain = {
+      id: this.#appChainId,
+      name: 'local',
+      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+      rpcUrls: { default: { http: [this.#rpcUrl] } },
+    }
+    const client = createWalletClient({ account: this.#account, chain, transport: http(this.#rpcUrl) })
+    const hash = await client.sendTransaction({ to: transfer.to, value: transfer.value, data: transfer.data })
+    this.sent.push(hash)
+    await this.afterBroadcast?.(hash)
+    return hash
+  }
+
+  async #signMessage(message: string, from: string): Promise<Hex> {
+    this.#requireAccount(from)
+    await decide(this.signing)
+    return this.#account.signMessage({ message: isHex(message) ? { raw: message } : message })
+  }
+
+  #requireAccount(address: string): void {
+    if (!this.#connected || address.toLowerCase() !== this.address.toLowerCase()) {
+      throw new WalletError(4100, 'The requested account and/or method has not been authorized by the user.')
+    }
+  }
+
+  async #read(method: string, params: readonly unknown[]): Promise<unknown> {
+    const client = createPublicClient({ transport: http(this.#rpcUrl) })
+    // The page may read anything through its wallet; the chain itself refuses what it does not know.
+    return client.transport.request({ method, params })
+  }
+}
