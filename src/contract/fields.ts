@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { parseAddress } from './address.ts'
-import { LosslessNumber } from './json.ts'
+import { LosslessNumber, stringifyJson } from './json.ts'
 import { isPaymentId } from './payment.ts'
 
 /** Field types that several endpoints share. Each reads the wire into what the programs use inside. */
@@ -51,7 +51,7 @@ export const metadata = v.pipe(
   v.custom<Record<string, unknown>>(isPlainObject, (issue) => `Expected an object, received ${describe(issue.input)}.`),
   v.check((value) => Object.keys(value).length <= MAX_METADATA_KEYS, `Expected at most ${MAX_METADATA_KEYS} keys.`),
   v.check((value) => depthOf(value) <= MAX_METADATA_DEPTH, `Expected at most ${MAX_METADATA_DEPTH} levels of nesting.`),
-  v.check((value) => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_METADATA_BYTES, `Expected at most ${MAX_METADATA_BYTES} bytes.`),
+  v.check((value) => new TextEncoder().encode(stringifyJson(value)).length <= MAX_METADATA_BYTES, `Expected at most ${MAX_METADATA_BYTES} bytes.`),
 )
 
 /** A query parameter that spells a whole number within bounds. Never clamped. */

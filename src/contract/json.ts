@@ -24,20 +24,12 @@ export class JsonProblem extends Error {
  * @throws JsonProblem with a sentence for the sender
  */
 export function parseJson(text: string): unknown {
-  refuseDepth(text)
-  let value: unknown
+  refuseStructure(text)
   try {
-    value = parse(text, refuseKeys, {
-      parseNumber: (digits) => (PLAIN_INTEGER.test(digits) ? Number(digits) : new LosslessNumber(digits)),
-      onDuplicateKey: ({ key }) => {
-        throw new JsonProblem(`The key "${key}" stands twice in one object.`)
-      },
-    })
+    return parse(text, undefined, (digits) => (PLAIN_INTEGER.test(digits) ? Number(digits) : new LosslessNumber(digits)))
   } catch (error) {
-    if (error instanceof JsonProblem) throw error
     throw new JsonProblem('Expected well-formed JSON.', { cause: error })
   }
-  return value
 }
 
 /** Writes JSON; a `LosslessNumber` and a `bigint` come out as their digits. */
@@ -47,23 +39,56 @@ export function stringifyJson(value: unknown): string {
   return text
 }
 
-function refuseKeys(key: string, value: unknown): unknown {
-  if (FORBIDDEN_KEYS.has(key)) throw new JsonProblem(`The key "${key}" is not allowed.`)
-  return value
-}
-
-/** A scan before the parse: a recursive parser overflows its stack on deep input. */
-function refuseDepth(text: string): void {
-  let depth = 0
-  let inString = false
+/**
+ * A scan before the parse, which overflows its stack on deep input and lets a key stand twice with the same value.
+ * It takes malformed text as it comes: the parser names that.
+ */
+function refuseStructure(text: string): void {
+  /** The keys seen in each open object; null for an open array. */
+  const open: (Set<string> | null)[] = []
   for (let index = 0; index < text.length; index++) {
     const char = text[index]
-    if (inString) {
-      if (char === '\\') index++
-      else if (char === '"') inString = false
-    } else if (char === '"') inString = true
-    else if (char === '{' || char === '[') {
-      if (++depth > MAX_JSON_DEPTH) throw new JsonProblem(`Expected at most ${MAX_JSON_DEPTH} levels of nesting.`)
-    } else if (char === '}' || char === ']') depth--
+    if (char === '{' || char === '[') {
+      open.push(char === '{' ? new Set() : null)
+      if (open.length > MAX_JSON_DEPTH) throw new JsonProblem(`Expected at most ${MAX_JSON_DEPTH} levels of nesting.`)
+    } else if (char === '}' || char === ']') open.pop()
+    else if (char === '"') {
+      const end = endOfString(text, index)
+      const keys = open.at(-1)
+      if (keys && isKeyBefore(text, end)) refuseKey(keys, text.slice(index, end))
+      index = end - 1
+    }
+  }
+}
+
+/** Where the string ends that begins at `start`, its closing quote included. */
+function endOfString(text: string, start: number): number {
+  for (let index = start + 1; index < text.length; index++) {
+    if (text[index] === '\\') index++
+    else if (text[index] === '"') return index + 1
+  }
+  return text.length
+}
+
+function isKeyBefore(text: string, index: number): boolean {
+  while (text[index] === ' ' || text[index] === '\n' || text[index] === '\r' || text[index] === '\t') index++
+  return text[index] === ':'
+}
+
+function refuseKey(keys: Set<string>, token: string): void {
+  const key = readString(token)
+  if (key === undefined) return
+  if (FORBIDDEN_KEYS.has(key)) throw new JsonProblem(`The key "${key}" is not allowed.`)
+  if (keys.has(key)) throw new JsonProblem(`The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.`)
+  keys.add(key)
+}
+
+/** The text of a string token, its escapes read: `"\u0061"` is the key `a`. */
+function readString(token: string): string | undefined {
+  try {
+    const value = parse(token)
+    return typeof value === 'string' ? value : undefined
+  } catch {
+    return undefined
   }
 }

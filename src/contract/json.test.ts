@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { JsonProblem, LosslessNumber, MAX_JSON_DEPTH, parseJson, stringifyJson } from './json.ts'
+
+describe('parseJson', () => {
+  test('reads what JSON.parse reads, for every JSON value', () => {
+    fc.assert(
+      fc.property(fc.json({ noUnicodeString: false }), (text) => {
+        let value: unknown
+        try {
+          value = parseJson(text)
+        } catch (error) {
+          // Only the rules beyond JSON itself may refuse a well-formed text.
+          expect((error as JsonProblem).message).toMatch(/levels of nesting|not allowed/)
+          return
+        }
+        expect(JSON.parse(stringifyJson(value))).toEqual(JSON.parse(text))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('keeps the digits of a number that a double would change', () => {
+    for (const digits of ['0.1', '1e-3', '0.123456789012345678', '12345678901234567890', '1E+2', '-0', '1.0', '100000000000000000000000']) {
+      const value = parseJson(`{"amount":${digits}}`) as { amount: unknown }
+      expect(value.amount).toBeInstanceOf(LosslessNumber)
+      expect(String(value.amount)).toBe(digits)
+      expect(stringifyJson(value)).toBe(`{"amount":${digits}}`)
+    }
+  })
+
+  test('gives an integer that a double holds exactly as a number', () => {
+    fc.assert(fc.property(fc.integer({ min: -999_999_999_999_999, max: 999_999_999_999_999 }), (value) => parseJson(String(value)) === value))
+  })
+
+  test('refuses more than 16 levels, however many there are', () => {
+    const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+    expect(parseJson(nested(MAX_JSON_DEPTH))).toBeInstanceOf(Array)
+    for (const levels of [MAX_JSON_DEPTH + 1, 1000, 1_000_000]) expect(() => parseJson(nested(levels))).toThrow('Expected at most 16 levels of nesting.')
+    expect(() => parseJson('{"a":'.repeat(100_000))).toThrow(JsonProblem)
+  })
+
+  test('does not count brackets inside strings as levels', () => {
+    expect(parseJson(`"${'[{'.repeat(100)}"`)).toBe('[{'.repeat(100))
+    expect(parseJson(String.raw`{"a\"[[[[[[[[[[[[[[[[[[":"\\"}`)).toEqual({ 'a"[[[[[[[[[[[[[[[[[[': '\\' })
+  })
+
+  test.each([
+    '{"a":1,"a":2}',
+    // The same value twice is a duplicate too: two readers may differ on which of them counts.
+    '{"a":1,"a":1}',
+    '{"a":1, "b":2, "a" : 1}',
+    '{"a":{},"a":{}}',
+    '[{"b":{"c":1,"c":1}}]',
+    String.raw`{"a":1,"\u0061":1}`,
+    '{"":1,"":1}',
+  ])('refuses a key that stands twice: %s', (text) => {
+    expect(() => parseJson(text)).toThrow('stands twice in one object')
+  })
+
+  test('allows the same key in different objects, and as a value', () => {
+    expect(parseJson('{"a":{"a":[{"a":"a"},{"a":"a"}]},"b":"a"}')).toEqual({ a: { a: [{ a: 'a' }, { a: 'a' }] }, b: 'a' })
+  })
+
+  test.each(['{"__proto__":{"admin":true}}', '{"a":[{"constructor":1}]}', '{"prototype":null}', String.raw`{"\u005f_proto__":{"admin":true}}`, '{"__proto__" \n:1}'])(
+    'refuses a key that could reach a prototype: %s',
+    (text) => {
+      expect(() => parseJson(text)).toThrow('is not allowed')
+      expect(({} as { admin?: boolean }).admin).toBeUndefined()
+    },
+  )
+
+  test.each(['', ' ', '{', '{"a"}', '{"a":}', '{"a":1,}', '[1,]', "{'a':1}", '01', '+1', '.5', '5.', 'NaN', 'Infinity', 'undefined', '1 2', '"\n"', String.raw`"\x41"`, '\ufeff1', '// 1', '"', '{"a":1', '}', ']', '{"a":1}}'])(
+    'refuses what is not JSON: %j',
+    (text) => {
+      expect(() => parseJson(text)).toThrow(JsonProblem)
+    },
+  )
+
+  test('throws nothing but JsonProblem, whatever it is given', () => {
+    const pieces = fc.array(fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '\\', 'a', '1', '-', '.', 'e', ' ', '\\u00', 'null', 'true', '__proto__', '\0', 'é', '\ud800'), { maxLength: 40 })
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        const text = parts.join('')
+        let expected: unknown
+        let isJson = true
+        try {
+          expected = JSON.parse(text)
+        } catch {
+          isJson = false
+        }
+        try {
+          const value = parseJson(text)
+          expect(isJson).toBe(true)
+          expect(JSON.parse(stringifyJson(value))).toEqual(expected)
+        } catch (error) {
+          expect(error).toBeInstanceOf(JsonProblem)
+        }
+      }),
+      { numRuns: 20_000 },
+    )
+  })
+})
+
+describe('stringifyJson', () => {
+  test('writes bigint and LosslessNumber as digits, without an exponent of its own', () => {
+    expect(stringifyJson({ a: 10n ** 30n, b: new LosslessNumber('0.10'), c: [1, null, 'x'] })).toBe(`{"a":1${'0'.repeat(30)},"b":0.10,"c":[1,null,"x"]}`)
+  })
+
+  test('is not fooled by an object that looks like a LosslessNumber', () => {
+    for (const text of ['{"isLosslessNumber":true,"value":"1"}', '{"isLosslessNumber":true,"toString":"x"}', '{"toJSON":"x"}']) expect(stringifyJson(parseJson(text))).toBe(text)
+  })
+
+  test('refuses a value without a JSON form', () => {
+    expect(() => stringifyJson(undefined)).toThrow(TypeError)
+  })
+})
