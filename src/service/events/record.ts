@@ -3,7 +3,7 @@ import type { EventSource, PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { event } from '../db/schema.ts'
 
-/** NOTIFY on this channel means: there are new events. It carries no data, rows are the truth. */
+/** NOTIFY on this channel means: this account has new events. It carries no event, rows are the truth. */
 export const EVENT_CHANNEL = 'service_event'
 
 /** Held from the insert to the commit, so that ids become visible in the order they were handed out. */
@@ -26,5 +26,5 @@ export type NewEvent = {
 export async function recordEvent(tx: Database, input: NewEvent): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${EVENT_ORDER_LOCK})`)
   await tx.insert(event).values(input)
-  await tx.execute(sql`select pg_notify(${EVENT_CHANNEL}, '')`)
+  await tx.execute(sql`select pg_notify(${EVENT_CHANNEL}, ${input.accountId})`)
 }

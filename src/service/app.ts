@@ -1,0 +1,74 @@
+import { Hono } from 'hono'
+import { endpoints, type EndpointName } from '#contract/endpoints.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Context } from './context.ts'
+import { mountDocs } from './docs.ts'
+import { createReadiness } from './health.ts'
+import type { HttpEnv } from './http/env.ts'
+import { envelope, handleError } from './http/envelope.ts'
+import { identify } from './http/identify.ts'
+import { mountEndpoint } from './http/mount-endpoint.ts'
+import { respondJson, respondProblem } from './http/respond.ts'
+import type { Metrics } from './metrics.ts'
+import { describeApi } from './openapi/describe-api.ts'
+import type { Routes } from './routes/handler.ts'
+
+/** The service's HTTP face: operations first, then everything that is counted against a limit. */
+export function createApp(context: Context, routes: Routes, metrics: Metrics): Hono<HttpEnv> {
+  const app = new Hono<HttpEnv>()
+  app.onError(handleError(context))
+  app.use(envelope(context, metrics))
+  mountOperations(app, context, metrics)
+
+  app.use(identify(context))
+  const description = JSON.stringify(describeApi())
+  app.get('/openapi.json', (c) => {
+    c.set('route', 'openapi')
+    return respondJson(c, 200, description)
+  })
+  mountDocs(app)
+  for (const name of Object.keys(endpoints) as EndpointName[]) mountEndpoint(app, { context, routes }, name)
+  mountRefusals(app, context)
+  return app
+}
+
+function mountOperations(app: Hono<HttpEnv>, context: Context, metrics: Metrics): void {
+  const readiness = createReadiness(context)
+  app.get('/health/live', (c) => {
+    c.set('route', 'live')
+    return respondJson(c, 200, JSON.stringify({ status: 'ok' }))
+  })
+  app.get('/health/ready', async (c) => {
+    c.set('route', 'ready')
+    const checks = await readiness()
+    const ok = checks.every((check) => check.ok)
+    return respondJson(c, ok ? 200 : 503, JSON.stringify({ status: ok ? 'ok' : 'unavailable', checks }))
+  })
+  app.get('/metrics', async (c) => {
+    c.set('route', 'metrics')
+    return c.body(await metrics.text(), 200, { 'Content-Type': metrics.contentType })
+  })
+}
+
+/** A known path with another method, then everything else. */
+function mountRefusals(app: Hono<HttpEnv>, context: Context): void {
+  const allowed = new Map<string, Set<string>>([
+    ['/health/live', new Set(['GET'])],
+    ['/health/ready', new Set(['GET'])],
+    ['/metrics', new Set(['GET'])],
+    ['/openapi.json', new Set(['GET'])],
+    ['/ws', new Set(['GET'])],
+  ])
+  for (const { path, method } of Object.values(endpoints)) allowed.set(path, (allowed.get(path) ?? new Set()).add(method))
+  for (const [path, methods] of allowed) {
+    app.all(path, (c) => {
+      if (path === '/ws' && c.req.method === 'GET') {
+        throw new ProblemError('INVALID_PARAMETERS', { message: 'This path speaks WebSocket.', details: { Upgrade: 'Expected websocket.' } })
+      }
+      if (methods.has('GET')) methods.add('HEAD')
+      c.header('Allow', [...methods].join(', '))
+      throw new ProblemError('METHOD_NOT_ALLOWED', { details: { method: `Expected ${[...methods].join(' or ')}, received ${c.req.method.slice(0, 20)}.` } })
+    })
+  }
+  app.notFound((c) => respondProblem(c, new ProblemError('NOT_FOUND', { message: 'There is nothing at this path.' }), context.now()))
+}

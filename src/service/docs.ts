@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises'
+import type { Hono } from 'hono'
+import type { HttpEnv } from './http/env.ts'
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Paydesk API reference</title>
+    <link rel="stylesheet" href="/docs/swagger-ui.css">
+    <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`
+
+const START = `window.ui = SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null, persistAuthorization: false })
+`
+
+/** Everything comes from this server. The reference sets inline styles and draws with data URLs, scripts it never inlines. */
+const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
+
+const FILES: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+}
+
+/** The interactive reference, served from the installed package: no other host is asked. */
+export function mountDocs(app: Hono<HttpEnv>): void {
+  app.use('/docs/*', async (c, next) => {
+    c.set('route', 'docs')
+    c.header('Content-Security-Policy', POLICY)
+    await next()
+  })
+  app.get('/docs', (c) => c.redirect('/docs/', 308))
+  app.get('/docs/', (c) => c.body(PAGE, 200, { 'Content-Type': 'text/html; charset=utf-8' }))
+  app.get('/docs/start.js', (c) => c.body(START, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }))
+  for (const [name, type] of Object.entries(FILES)) {
+    app.get(`/docs/${name}`, async (c) => c.body(new Uint8Array(await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)))), 200, { 'Content-Type': type }))
+  }
+}

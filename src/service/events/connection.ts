@@ -1,0 +1,152 @@
+import * as v from 'valibot'
+import type { RawData, WebSocket } from 'ws'
+import { PLANS } from '#contract/api-key.ts'
+import { SocketRequest, type SocketMessage } from '#contract/event.ts'
+import { JsonProblem, parseJson, stringifyJson } from '#contract/json.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Context } from '../context.ts'
+import { toProblem } from '../http/envelope.ts'
+import { authenticate } from '../keys/authenticate.ts'
+import { takeSocket } from '../limits/socket-lease.ts'
+import { createMeter } from '../limits/meter.ts'
+import { createSubscription, type Subscription } from './subscription.ts'
+import { toMessage, type EventMessage, type ReadPayment } from './to-message.ts'
+
+/** Why a connection of ours ends; 4xxx is ours to define (RFC 6455, 7.4.2). */
+export const CLOSE = { goingAway: 1001, failed: 1011, tooSlow: 1013, unauthorized: 4401, limited: 4429 } as const
+
+export type StreamOptions = {
+  readPayment: ReadPayment
+  onSent: () => void
+  authenticateWithinMs: number
+  /** How long one message may wait for a client that does not read. */
+  sendWithinMs: number
+}
+
+export type Connection = {
+  id: string
+  accountId(): string | undefined
+  /** Looks for new events. */
+  wake(): void
+  close(code: number, reason: string): void
+}
+
+type Outgoing = Exclude<SocketMessage, { type: 'payment' }> | EventMessage
+
+/** A client that asks faster than it is answered is cut off before its questions fill the memory. */
+const MOST_WAITING = 100
+
+/** Speaks the protocol of `GET /ws` with one client. */
+export function openConnection(ws: WebSocket, context: Context, options: StreamOptions): Connection {
+  const id = crypto.randomUUID()
+  const log = context.log.child({ socketId: id })
+  let accountId: string | undefined
+  let subscription: Subscription | undefined
+  let mayRead = false
+  let meter = createMeter(PLANS.standard.messagesPerSecond)
+  let waiting = 0
+  let work = Promise.resolve()
+
+  const late = setTimeout(() => close(CLOSE.unauthorized, 'authenticate within 5 seconds'), options.authenticateWithinMs)
+  ws.on('error', (error) => log.debug({ err: error }, 'socket error'))
+  ws.on('close', () => clearTimeout(late))
+  ws.on('message', (data, isBinary) => {
+    if (++waiting > MOST_WAITING || !meter.take()) {
+      void send({ type: 'error', code: 'RATE_LIMIT', message: 'Too many messages.' }).catch(() => {})
+      return close(CLOSE.limited, 'too many messages')
+    }
+    work = work.then(() => hear(data, isBinary)).finally(() => waiting--)
+  })
+
+  function close(code: number, reason: string): void {
+    clearTimeout(late)
+    ws.close(code, reason)
+    // A client that does not read would not see the close frame either.
+    setTimeout(() => ws.terminate(), 1_000).unref()
+  }
+
+  function send(message: Outgoing): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (ws.readyState !== ws.OPEN) return reject(new Error('The connection is closed.'))
+      const slow = setTimeout(() => {
+        close(CLOSE.tooSlow, 'slow consumer; resume with since')
+        reject(new Error('The client does not read.'))
+      }, options.sendWithinMs)
+      ws.send(stringifyJson(message), (error) => {
+        clearTimeout(slow)
+        if (error) reject(error)
+        else resolve()
+      })
+    })
+  }
+
+  async function hear(data: RawData, isBinary: boolean): Promise<void> {
+    if (ws.readyState !== ws.OPEN) return
+    try {
+      await obey(readRequest(data, isBinary))
+    } catch (error) {
+      const problem = toProblem(error)
+      if (problem !== error) log.error({ err: error }, 'socket request failed')
+      await send({ type: 'error', code: problem.code, message: problem.message }).catch(() => {})
+      if (problem.code === 'UNAUTHORIZED') close(CLOSE.unauthorized, 'not authenticated')
+      if (problem.code === 'RATE_LIMIT') close(CLOSE.limited, 'too many connections')
+    }
+  }
+
+  async function obey(request: SocketRequest): Promise<void> {
+    if (request.method === 'authenticate') return await enter(request.apiKey)
+    if (!subscription) throw new ProblemError('UNAUTHORIZED', { message: 'Authenticate first.' })
+    if (request.method === 'unsubscribe') {
+      subscription.remove(request.keys)
+      return await send({ type: 'unsubscribed', keys: [...subscription.keys], timestamp: context.now().getTime() })
+    }
+    if (!mayRead) throw new ProblemError('FORBIDDEN', { message: 'This API key lacks the scope payment:read.' })
+    const lastEventId = await subscription.add(request.keys, request.since)
+    await send({ type: 'subscribed', keys: [...subscription.keys], lastEventId: String(lastEventId), timestamp: context.now().getTime() })
+    wake()
+  }
+
+  async function enter(apiKey: string): Promise<void> {
+    if (subscription) throw new ProblemError('INVALID_PARAMETERS', { message: 'This connection is authenticated already.' })
+    const caller = await authenticate(context.db, apiKey, context.now())
+    if (!caller) throw new ProblemError('UNAUTHORIZED')
+    const plan = PLANS[caller.plan]
+    if (!(await takeSocket(context.db, { id, keyId: caller.keyId, most: plan.webSockets }))) {
+      throw new ProblemError('RATE_LIMIT', { message: `Expected at most ${plan.webSockets} connections of this key.` })
+    }
+    clearTimeout(late)
+    accountId = caller.accountId
+    mayRead = caller.scopes.has('payment:read')
+    meter = createMeter(plan.messagesPerSecond)
+    subscription = createSubscription(context.db, caller.accountId, async (row) => {
+      await send(await toMessage(context.db, row, options.readPayment))
+      options.onSent()
+    })
+    await send({ type: 'authenticated', userId: caller.accountId, plan: caller.plan })
+  }
+
+  function wake(): void {
+    subscription?.pump().catch((error: unknown) => {
+      if (ws.readyState !== ws.OPEN) return
+      log.warn({ err: error }, 'event stream broke off')
+      close(CLOSE.failed, 'resume with since')
+    })
+  }
+
+  return { id, accountId: () => accountId, wake, close }
+}
+
+function readRequest(data: RawData, isBinary: boolean): SocketRequest {
+  if (isBinary) throw new ProblemError('INVALID_PARAMETERS', { message: 'Expected a text message.' })
+  let value: unknown
+  try {
+    value = parseJson(String(data))
+  } catch (error) {
+    if (error instanceof JsonProblem) throw new ProblemError('INVALID_PARAMETERS', { message: error.message }, { cause: error })
+    throw error
+  }
+  const result = v.safeParse(SocketRequest, value)
+  if (result.success) return result.output
+  const [issue] = result.issues
+  throw new ProblemError('INVALID_PARAMETERS', { message: `${v.getDotPath(issue) ?? 'message'}: ${issue.message}` })
+}

@@ -1,0 +1,118 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer, type WebSocket } from 'ws'
+import type { OpenDatabase } from '#postgres/open.ts'
+import type { Context } from '../context.ts'
+import { ANONYMOUS_PER_MINUTE } from '../http/identify.ts'
+import { addressKey } from '../limits/address-key.ts'
+import { extendSockets, releaseSocket, SOCKET_LEASE_SECONDS } from '../limits/socket-lease.ts'
+import { takeRequest } from '../limits/take.ts'
+import type { Metrics } from '../metrics.ts'
+import { CLOSE, openConnection, type Connection, type StreamOptions } from './connection.ts'
+import { EVENT_CHANNEL } from './record.ts'
+import type { ReadPayment } from './to-message.ts'
+
+export type EventStream = {
+  onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Closes all connections; a client resumes at another process. */
+  stop(): Promise<void>
+}
+
+type Options = {
+  listen: OpenDatabase['listen']
+  metrics: Metrics
+  readPayment: ReadPayment
+  limits?: Partial<Pick<StreamOptions, 'authenticateWithinMs' | 'sendWithinMs'>>
+}
+
+const PING_MS = 30_000
+const MAX_MESSAGE_BYTES = 16 * 1024
+
+/** `GET /ws` of one process: accepts connections, wakes them when there are events, and sees to it that the dead and the revoked end. */
+export async function startEventStream(context: Context, { listen, metrics, readPayment, limits }: Options): Promise<EventStream> {
+  const server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false })
+  const connections = new Map<WebSocket, Connection>()
+  const silent = new WeakSet<WebSocket>()
+  const options: StreamOptions = { authenticateWithinMs: 5_000, sendWithinMs: 10_000, ...limits, readPayment, onSent: () => metrics.sentEvents.inc() }
+
+  function accept(ws: WebSocket): void {
+    const connection = openConnection(ws, context, options)
+    connections.set(ws, connection)
+    metrics.openSockets.inc()
+    ws.on('pong', () => silent.delete(ws))
+    ws.once('close', () => {
+      connections.delete(ws)
+      metrics.openSockets.dec()
+      releaseSocket(context.db, connection.id).catch((error: unknown) => context.log.debug({ err: error }, 'socket lease left to run out'))
+    })
+  }
+
+  const unlisten = await listen(EVENT_CHANNEL, (accountId) => {
+    for (const connection of connections.values()) if (accountId === '' || connection.accountId() === accountId) connection.wake()
+  })
+  const ping = setInterval(() => {
+    for (const ws of connections.keys()) {
+      if (silent.has(ws)) ws.terminate()
+      else {
+        silent.add(ws)
+        ws.ping()
+      }
+    }
+  }, PING_MS)
+  const renew = setInterval(() => void renewLeases(context, connections), (SOCKET_LEASE_SECONDS * 1000) / 3)
+
+  async function end(): Promise<void> {
+    clearInterval(ping)
+    clearInterval(renew)
+    await unlisten()
+    const closed = [...connections.keys()].map((ws) => new Promise((resolve) => ws.once('close', resolve)))
+    for (const connection of connections.values()) connection.close(CLOSE.goingAway, 'the service stops; resume with since')
+    await Promise.all(closed)
+  }
+  let ended: Promise<void> | undefined
+
+  return {
+    onUpgrade(request, socket, head) {
+      socket.on('error', () => socket.destroy())
+      void admit(context, request).then((refusal) => {
+        if (refusal) socket.end(refusal)
+        else if (!socket.destroyed) server.handleUpgrade(request, socket, head, accept)
+      })
+    },
+    stop: () => (ended ??= end()),
+  }
+}
+
+/** The raw answer to an upgrade that is refused; nothing when it may go on. */
+async function admit(context: Context, request: IncomingMessage): Promise<string | undefined> {
+  if (request.url?.split('?', 1)[0] !== '/ws') return plainAnswer('404 Not Found')
+  try {
+    const verdict = await takeRequest(context.db, addressKey(request.socket.remoteAddress ?? 'local'), ANONYMOUS_PER_MINUTE)
+    return verdict.allowed ? undefined : plainAnswer('429 Too Many Requests', verdict.retryAfter)
+  } catch (error) {
+    context.log.error({ err: error }, 'upgrade failed')
+    return plainAnswer('503 Service Unavailable', 2)
+  }
+}
+
+function plainAnswer(status: string, retryAfter?: number): string {
+  return `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n${retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`}\r\n`
+}
+
+/** A key that was revoked or ran out ends its connections here. The look at the rows makes up for a notification that never came. */
+async function renewLeases(context: Context, connections: ReadonlyMap<WebSocket, Connection>): Promise<void> {
+  const entered = [...connections.values()].filter((connection) => connection.accountId() !== undefined)
+  try {
+    const valid = await extendSockets(
+      context.db,
+      entered.map((connection) => connection.id),
+      context.now(),
+    )
+    for (const connection of entered) {
+      if (valid.has(connection.id)) connection.wake()
+      else connection.close(CLOSE.unauthorized, 'the key is no longer valid')
+    }
+  } catch (error) {
+    context.log.warn({ err: error }, 'socket leases not extended')
+  }
+}

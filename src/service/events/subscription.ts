@@ -1,0 +1,98 @@
+import { ProblemError } from '#contract/problem.ts'
+import { parseAddress } from '#contract/address.ts'
+import type { Database } from '#postgres/open.ts'
+import { lastEventId, readEvents, type EventRow, type Filter } from './read.ts'
+
+const MOST_KEYS = 200
+
+export type Subscription = {
+  readonly keys: readonly string[]
+  /** @returns the position from which a client that saw nothing else could resume */
+  add(keys: readonly string[], since: string | undefined): Promise<bigint>
+  remove(keys: readonly string[]): void
+  /** Sends what is new, until there is nothing; a call while it runs makes it look once more. */
+  pump(): Promise<void>
+}
+
+/**
+ * What one connection follows, and how far it has come. Backfill and live events are one and the same loop over the rows, so there is no seam
+ * at which an event could be lost or sent twice.
+ */
+export function createSubscription(db: Database, accountId: string, deliver: (row: EventRow) => Promise<void>): Subscription {
+  const keys = new Set<string>()
+  let position = 0n
+  /** Grows when keys or position change under a pump that waits for the database. */
+  let version = 0
+  let pumping = false
+  let again = false
+
+  function filter(): Filter {
+    return { accountId, payments: keys.has('payments'), wallets: [...keys].filter((key) => key !== 'payments') }
+  }
+
+  async function drain(): Promise<void> {
+    const started = version
+    const head = await lastEventId(db, accountId)
+    while (version === started) {
+      const rows = await readEvents(db, filter(), position)
+      for (const row of rows) {
+        if (version !== started) return
+        position = row.id
+        await deliver(row)
+      }
+      if (rows.length > 0) continue
+      // All rows up to the head were visible and none is left: events of other wallets need not be read again.
+      if (version === started && position < head) position = head
+      return
+    }
+  }
+
+  return {
+    get keys() {
+      return [...keys]
+    },
+    async add(added, since) {
+      const wanted = added.map(toKey)
+      if (new Set([...keys, ...wanted]).size > MOST_KEYS) throw invalidKeys(`Expected at most ${MOST_KEYS} keys on one connection.`)
+      const head = await lastEventId(db, accountId)
+      const following = keys.size > 0
+      for (const key of wanted) keys.add(key)
+      // A position ahead of the newest event belongs to another database; waiting for it would hide every event until then.
+      if (since !== undefined) position = BigInt(since) < head ? BigInt(since) : head
+      else if (!following) position = head
+      version++
+      return following && since === undefined ? position : head
+    },
+    remove(removed) {
+      for (const key of removed.map(toKey)) keys.delete(key)
+      version++
+    },
+    async pump() {
+      again = true
+      if (pumping) return
+      pumping = true
+      try {
+        while (again && keys.size > 0) {
+          again = false
+          const started = version
+          await drain()
+          if (version !== started) again = true
+        }
+      } finally {
+        pumping = false
+      }
+    },
+  }
+}
+
+/** `payments`, or a wallet's address in its normal form. */
+function toKey(text: string): string {
+  if (text === 'payments') return text
+  const parsed = parseAddress(text)
+  if (parsed.ok) return parsed.address
+  throw invalidKeys(`Expected "payments" or a wallet address, received ${JSON.stringify(text.slice(0, 60))}.`)
+}
+
+function invalidKeys(message: string): ProblemError {
+  return new ProblemError('INVALID_PARAMETERS', { message: `keys: ${message}`, details: { keys: message } })
+}

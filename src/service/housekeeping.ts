@@ -1,0 +1,21 @@
+import { lt, sql } from 'drizzle-orm'
+import type { Context } from './context.ts'
+import { idempotency, rateLimit, socket } from './db/schema.ts'
+import { KEPT_DAYS } from './idempotency/claim.ts'
+
+const EVERY_MS = 3_600_000
+
+/** Removes what has no meaning any more: full buckets, old idempotency keys, leases of dead processes. */
+export async function sweep({ db }: Context): Promise<void> {
+  await db.delete(rateLimit).where(lt(rateLimit.arrivalUs, sql`(extract(epoch from now()) * 1000000)::bigint`))
+  await db.delete(idempotency).where(lt(idempotency.createdAt, sql`now() - make_interval(days => ${KEPT_DAYS})`))
+  await db.delete(socket).where(lt(socket.leaseUntil, sql`now()`))
+}
+
+/** @returns stops it */
+export function startHousekeeping(context: Context): () => void {
+  const run = () => void sweep(context).catch((error: unknown) => context.log.warn({ err: error }, 'housekeeping failed'))
+  run()
+  const timer = setInterval(run, EVERY_MS)
+  return () => clearInterval(timer)
+}

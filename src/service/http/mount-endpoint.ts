@@ -1,0 +1,69 @@
+import type { Context as HttpContext, Hono } from 'hono'
+import * as v from 'valibot'
+import { endpoints, type Endpoint, type EndpointInput, type EndpointName, type EndpointReply } from '#contract/endpoints.ts'
+import { stringifyJson } from '#contract/json.ts'
+import { ProblemError, problems } from '#contract/problem.ts'
+import type { Context } from '../context.ts'
+import { fingerprint } from '../idempotency/fingerprint.ts'
+import { checkIdempotencyKey, runOnce, type Outcome } from '../idempotency/run-once.ts'
+import type { Authenticated } from '../keys/authenticate.ts'
+import type { Routes } from '../routes/handler.ts'
+import type { HttpEnv } from './env.ts'
+import { toProblem } from './envelope.ts'
+import { parseInput } from './parse-input.ts'
+import { readBody } from './read-body.ts'
+import { readQuery } from './read-query.ts'
+import { problemHeaders, problemText, respondJson } from './respond.ts'
+
+/** Mounts one row of the endpoint table: scope, body, schema, idempotency, handler, answer. */
+export function mountEndpoint<K extends EndpointName>(app: Hono<HttpEnv>, { context, routes }: { context: Context; routes: Routes }, name: K): void {
+  const handler = routes[name]
+  const endpoint: Endpoint = endpoints[name]
+  app.on(endpoint.method, endpoint.path, async (c) => {
+    c.set('route', name)
+    const actor = requireScope(c.get('caller'), endpoint)
+    const body = endpoint.body ? await readBody(c.req.raw) : undefined
+    const query = endpoint.query ? readQuery(c.req.url) : undefined
+    const input = parsedInput<K>(parseInput(endpoint, { params: c.req.param(), query, body }))
+    const run = () => answer(c, context, { name, endpoint, reply: () => handler({ context, actor, input, requestId: c.get('requestId') }) })
+
+    const key = endpoint.method === 'POST' ? c.req.header('idempotency-key') : undefined
+    if (key === undefined) {
+      const outcome = await run()
+      return respondJson(c, outcome.status, outcome.body)
+    }
+    const claim = { accountId: actor.accountId, key: checkIdempotencyKey(key), fingerprint: fingerprint(name, body) }
+    const outcome = await runOnce(context.db, claim, run)
+    if ('replayed' in outcome) c.header('Idempotent-Replayed', 'true')
+    return respondJson(c, outcome.status, outcome.body)
+  })
+}
+
+function requireScope(caller: Authenticated | undefined, endpoint: Endpoint): Authenticated {
+  if (!caller) throw new ProblemError('UNAUTHORIZED')
+  if (caller.scopes.has(endpoint.scope)) return caller
+  throw new ProblemError('FORBIDDEN', { message: `This API key lacks the scope ${endpoint.scope}.`, details: { scope: endpoint.scope } })
+}
+
+type Work<K extends EndpointName> = { name: K; endpoint: Endpoint; reply: () => Promise<EndpointReply<K>> }
+
+/** Runs the handler. Its problems become the answer here, so that the ones worth keeping are kept under the idempotency key. */
+async function answer<K extends EndpointName>(c: HttpContext<HttpEnv>, context: Context, { name, endpoint, reply }: Work<K>): Promise<Outcome> {
+  try {
+    const body = await reply()
+    const checked = v.safeParse(endpoint.response, body)
+    if (!checked.success) throw new Error(`The answer of ${name} does not match its schema at ${v.getDotPath(checked.issues[0]) ?? 'its root'}: ${checked.issues[0].message}`)
+    return { status: 200, body: stringifyJson(body), keep: true }
+  } catch (error) {
+    const problem = toProblem(error)
+    if (problem !== error) c.get('log').error({ err: error }, 'request failed')
+    problemHeaders(c, problem)
+    const { status, retryable } = problems[problem.code]
+    return { status, body: problemText(c, problem, context.now()), keep: !retryable }
+  }
+}
+
+/** The table's types say what its schemas make; TypeScript cannot follow them through a row chosen by name. */
+function parsedInput<K extends EndpointName>(input: Record<'params' | 'query' | 'body', unknown>): EndpointInput<K> {
+  return input as EndpointInput<K>
+}

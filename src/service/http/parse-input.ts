@@ -1,0 +1,87 @@
+import * as v from 'valibot'
+import { describe } from '#contract/fields.ts'
+import { LosslessNumber } from '#contract/json.ts'
+import { ProblemError } from '#contract/problem.ts'
+import { nearestName } from './nearest-name.ts'
+
+type Parts = 'params' | 'query' | 'body'
+type Schemas = { [P in Parts]?: v.GenericSchema }
+
+/**
+ * Parses all parts of a request. Every problem of every part is told at once, by field.
+ * @throws `INVALID_PARAMETERS`
+ */
+export function parseInput(schemas: Schemas, raw: { [P in Parts]?: unknown }): Record<Parts, unknown> {
+  const details: Record<string, string> = {}
+  const input: Record<Parts, unknown> = { params: undefined, query: undefined, body: undefined }
+  for (const part of ['params', 'query', 'body'] as const) {
+    const schema = schemas[part]
+    if (!schema) continue
+    const value = raw[part]
+    if (!isObject(value)) {
+      details[part] = `Expected a JSON object, received ${describe(value)}.`
+      continue
+    }
+    const result = v.safeParse(schema, value)
+    if (result.success) input[part] = result.output
+    else for (const issue of result.issues) details[fieldOf(issue) ?? part] ??= explain(issue, schema)
+    Object.assign(details, unknownFields(schema, value))
+  }
+  const fields = Object.keys(details)
+  if (fields.length === 0) return input
+  const [first = ''] = fields
+  const message = fields.length === 1 ? `${first}: ${details[first]}` : `${fields.length} fields are not valid: ${fields.slice(0, 10).join(', ')}${fields.length > 10 ? ', …' : ''}.`
+  throw new ProblemError('INVALID_PARAMETERS', { message, details })
+}
+
+/** Valibot tells of the first unknown field only; the sender shall see all of them, up to a number. */
+const MOST_UNKNOWN_FIELDS = 20
+
+function unknownFields(schema: v.GenericSchema, value: object): Record<string, string> {
+  if (!isStrictObject(schema)) return {}
+  const known = Object.keys(schema.entries)
+  const unknown = Object.keys(value).filter((name) => !Object.hasOwn(schema.entries, name))
+  return Object.fromEntries(
+    unknown.slice(0, MOST_UNKNOWN_FIELDS).map((name) => {
+      const near = nearestName(name, known)
+      return [name.slice(0, 100), near ? `Unknown field. Did you mean ${near}?` : `Unknown field. Known are ${known.join(', ')}.`]
+    }),
+  )
+}
+
+function fieldOf(issue: v.BaseIssue<unknown>): string | null {
+  return v.getDotPath(issue)
+}
+
+function explain(issue: v.BaseIssue<unknown>, schema: v.GenericSchema): string {
+  // A schema with words of its own says them; valibot's own words begin with "Invalid".
+  if (!issue.message.startsWith('Invalid ')) return issue.message
+  const [place] = issue.path ?? []
+  const missing = place && 'origin' in place && place.origin === 'key' && issue.expected !== 'never'
+  const expects = missing && isStrictObject(schema) && typeof place.key === 'string' ? (schema.entries[place.key]?.expects ?? null) : issue.expected
+  return `Expected ${expects ? inWords(expects) : 'another value'}, received ${describe(missing ? undefined : issue.input)}.`
+}
+
+const WORDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  boolean: 'true or false',
+  Object: 'an object',
+  Array: 'an array',
+  '(number | LosslessNumber)': 'a number',
+}
+
+function inWords(expects: string): string {
+  const word = WORDS[expects]
+  if (word) return word
+  const choices = /^\((".*")\)$/.exec(expects)?.[1]
+  return choices ? `one of ${choices.replaceAll(' | ', ', ')}` : expects
+}
+
+function isStrictObject(schema: v.GenericSchema): schema is v.GenericSchema & { entries: Record<string, v.GenericSchema> } {
+  return schema.type === 'strict_object' && 'entries' in schema
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof LosslessNumber)
+}

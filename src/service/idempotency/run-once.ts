@@ -1,0 +1,42 @@
+import { ProblemError } from '#contract/problem.ts'
+import type { Database } from '#postgres/open.ts'
+import { claim, LEASE_SECONDS, type IdempotencyKey } from './claim.ts'
+import { extend, release, store } from './finish.ts'
+
+/** `keep`: a later request under the same key gets this answer too. False for what a retry could better (5xx, 429, a balance that can be topped up). */
+export type Outcome = { status: number; body: string; keep: boolean }
+
+const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
+
+/** @throws `INVALID_PARAMETERS` for a header that no key can have */
+export function checkIdempotencyKey(header: string): string {
+  if (VISIBLE_ASCII.test(header)) return header
+  throw new ProblemError('INVALID_PARAMETERS', { details: { 'Idempotency-Key': 'Expected 1 to 255 visible ASCII characters.' } })
+}
+
+/**
+ * Runs a request once under its key; a later request gets the stored answer. While `run` works its lease is extended, so only a request
+ * whose process died, or whose answer is not kept, leaves the key free again.
+ * @throws `IDEMPOTENCY_CONFLICT`, `IDEMPOTENCY_IN_PROGRESS`, and whatever `run` throws
+ */
+export async function runOnce<T extends Outcome>(db: Database, key: IdempotencyKey, run: () => Promise<T>): Promise<T | { status: number; body: string; replayed: true }> {
+  const taken = await claim(db, key)
+  if (!taken.claimed) return { status: taken.status, body: taken.body, replayed: true }
+
+  const { attempt } = taken
+  const beat = setInterval(
+    // A beat that fails costs the lease at most; the request's own next query meets the same trouble and tells of it.
+    () => void extend(db, attempt).catch(() => {}),
+    (LEASE_SECONDS * 1000) / 3,
+  )
+  try {
+    const outcome = await run()
+    await (outcome.keep ? store(db, attempt, outcome) : release(db, attempt))
+    return outcome
+  } catch (error) {
+    await release(db, attempt)
+    throw error
+  } finally {
+    clearInterval(beat)
+  }
+}

@@ -1,0 +1,39 @@
+import { and, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
+import type { Database } from '#postgres/open.ts'
+import { apiKey, socket } from '../db/schema.ts'
+
+/** A process that died gives its connections back after this long. */
+export const SOCKET_LEASE_SECONDS = 30
+
+const leaseUntil = () => sql`now() + make_interval(secs => ${SOCKET_LEASE_SECONDS})`
+
+/** Counts a connection against its key's limit, over all processes; false when the limit is reached. */
+export async function takeSocket(db: Database, { id, keyId, most }: { id: string; keyId: string; most: number }): Promise<boolean> {
+  return await db.transaction(async (tx) => {
+    // One key's connections are counted one after the other.
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended(${keyId}, 4020003))`)
+    await tx.delete(socket).where(and(eq(socket.keyId, keyId), lt(socket.leaseUntil, sql`now()`)))
+    if ((await tx.$count(socket, eq(socket.keyId, keyId))) >= most) return false
+    await tx.insert(socket).values({ id, keyId, leaseUntil: leaseUntil() })
+    return true
+  })
+}
+
+/** Extends the connections whose key is still valid and returns their ids; the others are to be closed. */
+export async function extendSockets(db: Database, ids: readonly string[], now: Date): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const valid = db
+    .select({ id: apiKey.id })
+    .from(apiKey)
+    .where(and(isNull(apiKey.revokedAt), or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now))))
+  const rows = await db
+    .update(socket)
+    .set({ leaseUntil: leaseUntil() })
+    .where(and(inArray(socket.id, [...ids]), inArray(socket.keyId, valid)))
+    .returning({ id: socket.id })
+  return new Set(rows.map((row) => row.id))
+}
+
+export async function releaseSocket(db: Database, id: string): Promise<void> {
+  await db.delete(socket).where(eq(socket.id, id))
+}

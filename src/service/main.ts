@@ -1,0 +1,29 @@
+import { ConfigError, readEnv, toConfig } from './config.ts'
+import { createService } from './service.ts'
+import { FolderLockedError } from '#postgres/folder-lock.ts'
+
+const GIVE_UP_MS = 10_000
+
+try {
+  const config = toConfig(readEnv(process.env))
+  const service = await createService(config)
+  service.context.log.info({ port: service.port, url: service.url, engine: 'url' in config.database ? 'postgres' : 'pglite' }, 'listening')
+
+  let stopping = false
+  const stop = async (signal: string) => {
+    if (stopping) return
+    stopping = true
+    service.context.log.info({ signal }, 'stopping')
+    setTimeout(() => process.exit(1), GIVE_UP_MS).unref()
+    await service[Symbol.asyncDispose]()
+    service.context.log.info('stopped')
+    process.exit(0)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+} catch (error) {
+  // What the operator can correct is told in a sentence; everything else with its stack.
+  const expected = error instanceof ConfigError || error instanceof FolderLockedError
+  process.stderr.write(`${expected ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,147 @@
+import type { GenericSchema } from 'valibot'
+import { commonProblems, endpoints, type Endpoint, type EndpointName } from '#contract/endpoints.ts'
+import { PLANS, SCOPES } from '#contract/api-key.ts'
+import { ProblemError, errorBody, problems, type ProblemCode } from '#contract/problem.ts'
+import { examples } from './examples.ts'
+import { queryParameters, wireSchema, type JsonSchema } from './field-schemas.ts'
+
+type Example = { request: { params?: object; query?: object; body?: object }; reply: object }
+
+/** What a POST can meet beside the problems of its row: the pipeline refuses before the handler. */
+const BODY_PROBLEMS = ['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE'] as const satisfies ProblemCode[]
+
+const EXAMPLE_TIME = 1_697_234_567_890
+const EXAMPLE_REQUEST_ID = '8a6e0804-2bd0-4672-b79d-d97027f9071a'
+
+/** The API as OpenAPI 3.1, from the table that routes and validates. */
+export function describeApi(): JsonSchema {
+  const paths: Record<string, Record<string, JsonSchema>> = {}
+  for (const [name, endpoint] of Object.entries(endpoints) as [EndpointName, Endpoint][]) {
+    const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}')
+    paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: describeOperation(name, endpoint) }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Paydesk payment service', version: '1.0.0', description: INTRODUCTION, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: '/' }],
+    security: [{ apiKey: [] }],
+    paths,
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: `An API key, \`pk_live_…\` or \`pk_test_…\`. Scopes: ${SCOPES.join(', ')}.` } },
+      headers: LIMIT_HEADERS,
+      schemas: { Error: ERROR_SCHEMA },
+    },
+  }
+}
+
+function describeOperation(name: EndpointName, endpoint: Endpoint): JsonSchema {
+  const example: Example = examples[name]
+  return {
+    operationId: name,
+    summary: endpoint.summary,
+    description: `Needs the scope \`${endpoint.scope}\`.`,
+    tags: [endpoint.path.split('/')[1]],
+    parameters: [
+      ...describeParameters('path', endpoint.params, example.request.params),
+      ...describeParameters('query', endpoint.query, example.request.query),
+      ...(endpoint.method === 'POST' ? [IDEMPOTENCY_KEY] : []),
+    ],
+    ...(endpoint.body && {
+      requestBody: { required: true, content: { 'application/json': { schema: wireSchema(endpoint.body), example: example.request.body } } },
+    }),
+    responses: {
+      200: {
+        description: 'Success',
+        headers: limitHeaders(),
+        content: { 'application/json': { schema: wireSchema(endpoint.response), example: example.reply } },
+      },
+      ...describeProblems(endpoint),
+    },
+  }
+}
+
+function describeParameters(place: 'path' | 'query', schema: GenericSchema | undefined, example: object = {}): JsonSchema[] {
+  if (!schema) return []
+  const { properties = {} } = wireSchema(schema)
+  return Object.entries(properties as Record<string, JsonSchema>).map(([name, own]) => {
+    const known = place === 'query' ? queryParameters[name] : undefined
+    const value: unknown = Object.entries(example).find(([key]) => key === name)?.[1]
+    return {
+      name,
+      in: place,
+      required: place === 'path',
+      schema: known?.schema ?? own,
+      ...(known && { description: known.description }),
+      ...(value !== undefined && { example: known?.schema.type === 'integer' ? Number(value) : value }),
+    }
+  })
+}
+
+/** Codes of one status share a response; each code is one example in it. */
+function describeProblems(endpoint: Endpoint): Record<string, JsonSchema> {
+  const codes = new Set<ProblemCode>([...commonProblems, ...(endpoint.body ? BODY_PROBLEMS : []), ...endpoint.problems, 'SERVICE_UNAVAILABLE'])
+  const byStatus = Map.groupBy(codes, (code) => problems[code].status)
+  return Object.fromEntries(
+    [...byStatus].map(([status, members]) => [
+      String(status),
+      {
+        description: members.map((code) => `\`${code}\`: ${problems[code].title} ${problems[code].hint}`).join('\n\n'),
+        headers: { ...limitHeaders(), ...(status === 429 || status === 503 ? { 'Retry-After': RETRY_AFTER } : {}) },
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples: Object.fromEntries(members.map((code) => [code, { value: exampleProblem(code) }])) } },
+      },
+    ]),
+  )
+}
+
+function exampleProblem(code: ProblemCode) {
+  const { status } = problems[code]
+  return errorBody(new ProblemError(code, status === 429 || status === 503 ? { retryAfter: 2 } : {}), EXAMPLE_REQUEST_ID, EXAMPLE_TIME)
+}
+
+function limitHeaders(): JsonSchema {
+  return Object.fromEntries(Object.keys(LIMIT_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+const INTRODUCTION = [
+  'Payments with x402 in native ETH and SOL. Every request carries `Authorization: Bearer <API key>`.',
+  `Plans: standard ${PLANS.standard.requestsPerMinute} and premium ${PLANS.premium.requestsPerMinute} requests a minute.`,
+  'Amounts are JSON numbers whose digits count, and beside them atomic units as text. Times are Unix milliseconds. Unknown fields are refused.',
+  'Status changes arrive live over the WebSocket `/ws`: send `{"method":"authenticate","apiKey":"…"}` within 5 seconds, then `{"method":"subscribe","keys":["payments"],"since":"<id of the last event seen>"}`.',
+].join('\n\n')
+
+const RETRY_AFTER = { description: 'Seconds until a retry can help.', schema: { type: 'integer', minimum: 1 } }
+
+const LIMIT_HEADERS = {
+  'X-Request-Id': { description: 'Names this request in the logs.', schema: { type: 'string' } },
+  'X-RateLimit-Limit': { description: 'Requests per minute of the plan.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'Requests left of them.', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': { description: 'Unix seconds at which all of them are left again.', schema: { type: 'integer' } },
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'The same key with the same body gets the first answer again, with `Idempotent-Replayed: true`. Kept 30 days.',
+  schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+}
+
+const ERROR_SCHEMA = {
+  type: 'object',
+  required: ['success', 'error', 'timestamp'],
+  properties: {
+    success: { const: false },
+    error: {
+      type: 'object',
+      required: ['code', 'message', 'requestId'],
+      properties: {
+        code: { type: 'string', enum: Object.keys(problems) },
+        message: { type: 'string' },
+        details: { type: 'object', additionalProperties: true, description: 'By field: what was expected and what was received; or the figures of the refusal.' },
+        retryAfter: { type: 'integer', description: 'Seconds until a retry can help.' },
+        requestId: { type: 'string' },
+      },
+    },
+    timestamp: { type: 'integer', description: 'Unix milliseconds.' },
+  },
+}

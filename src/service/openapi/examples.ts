@@ -1,0 +1,118 @@
+import type { EndpointName, EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
+
+const BUYER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const SELLER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+const NATIVE_ETH = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE'
+const PAYMENT = 'pay_7Yw3kVxQmJ5uT9aBcDeFgH'
+const HASH = '0x5b1d6c8c0e3f4a2b9d7e6f5a4c3b2a190817263544f3e2d1c0bfae9d8c7b6a59'
+const RESOURCE = 'https://shop.example/articles/42'
+const START = 1_697_234_567_890
+
+const status: EndpointReply<'paymentStatus'> = {
+  success: true,
+  paymentId: PAYMENT,
+  mode: 'local',
+  signature: HASH,
+  status: 'confirmed',
+  network: 'eip155:8453',
+  asset: NATIVE_ETH,
+  symbol: 'ETH',
+  decimals: 18,
+  amount: 0.01,
+  amountAtomic: '10000000000000000',
+  sender: BUYER,
+  recipient: SELLER,
+  resource: RESOURCE,
+  blockHeight: 21_456_789,
+  confirmations: 12,
+  requiredConfirmations: 10,
+  fee: { amount: 0.000021, amountAtomic: '21000000000000' },
+  timestamp: START,
+  expiresAt: START + 60_000,
+  lastValidBlockHeight: 21_456_810,
+  metadata: { referenceId: 'order-42' },
+  paymentProof: null,
+  failure: null,
+  events: [
+    { status: 'created', at: START, blockHeight: 21_456_780, source: 'service' },
+    { status: 'pending', at: START + 4_000, blockHeight: null, source: 'client' },
+    { status: 'confirmed', at: START + 24_000, blockHeight: 21_456_789, source: 'watcher' },
+  ],
+}
+
+const { success: _success, fee: _fee, failure: _failure, events: _events, confirmations: _c, requiredConfirmations: _r, expiresAt: _e, lastValidBlockHeight: _l, paymentProof: _p, blockHeight: _b, ...common } = status
+const row = { ...common, type: 'received' as const }
+const page = { success: true as const, total: 1, limit: 50, offset: 0, nextCursor: null, payments: [row] }
+
+/** One request and one answer of each endpoint, as the reference shows them. A test parses them with the schemas that validate. */
+export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; reply: EndpointReply<K> } } = {
+  transactionSend: {
+    request: { body: { walletAddress: BUYER, recipientAddress: SELLER, amount: 0.01, resource: RESOURCE, metadata: { referenceId: 'order-42' } } },
+    reply: {
+      success: true,
+      transaction: 'AvCCIQUBhDuaygCEstBeAIJSCJQ8RM3dtqkA+itYXdKZ4D0S+kKTvIcjhvJvwQAAgMA=',
+      encoding: 'evm-rlp-unsigned',
+      lastValidBlockHeight: 21_456_810,
+      expiresAt: START + 60_000,
+      paymentId: PAYMENT,
+      paymentProof: null,
+      network: 'eip155:8453',
+      asset: NATIVE_ETH,
+      symbol: 'ETH',
+      decimals: 18,
+      amount: 0.01,
+      amountAtomic: '10000000000000000',
+      sender: BUYER,
+      recipient: SELLER,
+      fee: { amount: 0.000063, amountAtomic: '63000000000000', priorityFee: 0.000021 },
+      estimatedConfirmation: '2-5 seconds',
+      decoded: { type: 'eip1559', chainId: 8453, nonce: 5, to: SELLER, value: '10000000000000000', gas: '21000' },
+      proofRequest: null,
+    },
+  },
+  transactionSubmitted: { request: { body: { paymentId: PAYMENT, signature: HASH } }, reply: status },
+  paymentStatus: { request: { params: { paymentId: PAYMENT } }, reply: status },
+  paymentHistory: { request: { params: { walletAddress: SELLER }, query: { type: 'received', limit: '50' } }, reply: { walletAddress: SELLER, ...page } },
+  paymentList: { request: { query: { status: 'confirmed,finalized' } }, reply: page },
+  paymentSummary: {
+    request: { query: { days: '30' } },
+    reply: {
+      success: true,
+      since: START - 30 * 86_400_000,
+      until: START,
+      statuses: [{ status: 'confirmed', count: 1 }],
+      assets: [
+        {
+          network: 'eip155:8453',
+          asset: NATIVE_ETH,
+          symbol: 'ETH',
+          decimals: 18,
+          receivedAtomic: '10000000000000000',
+          receivedCount: 1,
+          sentAtomic: '0',
+          sentCount: 0,
+          medianConfirmMs: 24_000,
+          days: [{ day: '2023-10-13', receivedAtomic: '10000000000000000', sentAtomic: '0' }],
+        },
+      ],
+      topPayers: [{ address: BUYER, count: 1 }],
+      topResources: [{ resource: RESOURCE, count: 1 }],
+    },
+  },
+  tokenInfo: {
+    request: { params: { mintAddress: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' } },
+    reply: {
+      success: true,
+      address: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+      network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+      standard: 'spl-token',
+      name: 'USD Coin',
+      symbol: 'USDC',
+      decimals: 6,
+      totalSupply: '8000000000000000',
+      mintAuthority: 'BJE5MMbqXjVwjAF7oxwPYXnTXDyspzZyt4vwenNw5ruG',
+      freezeAuthority: '7dGbd2QZcCKcTndnHcTL8q7SMVXAkp688NTQYwrRCrar',
+      eip3009: false,
+    },
+  },
+}

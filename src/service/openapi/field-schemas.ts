@@ -1,0 +1,50 @@
+import { toJsonSchema } from '@valibot/to-json-schema'
+import type { GenericSchema } from 'valibot'
+import { address, atomic, decimal, metadata, paymentId, resource, timestamp } from '#contract/fields.ts'
+
+export type JsonSchema = Record<string, unknown>
+
+/** What the shared field types look like on the wire; their checks are code, which no converter can read. */
+const shared = new Map<GenericSchema, JsonSchema>([
+  [address, { type: 'string', description: 'EVM (`0x` and 40 hex digits, EIP-55 checked when mixed-case) or Solana (base58 of 32 bytes) address.' }],
+  [atomic, { type: 'string', pattern: '^(0|[1-9][0-9]{0,77})$', description: 'Atomic units (wei, lamports) as digits.' }],
+  [decimal, { type: 'number', description: 'Read from its digits, never through a double.' }],
+  [metadata, { type: 'object', maxProperties: 32, additionalProperties: true, description: 'Free-form, at most 4 KiB and 10 levels.' }],
+  [paymentId, { type: 'string', pattern: '^pay_[1-9A-HJ-NP-Za-km-z]{22}$' }],
+  [resource, { type: 'string', format: 'uri', maxLength: 2048, description: 'URL of the protected resource.' }],
+  [timestamp, { type: 'integer', description: 'Unix milliseconds.' }],
+])
+
+/** Query parameters are text on the wire; this is what the text must spell. A test holds each against the schema that validates. */
+export const queryParameters: Readonly<Record<string, { schema: JsonSchema; description: string }>> = {
+  type: { schema: { type: 'string', enum: ['sent', 'received', 'all'], default: 'all' }, description: 'Direction as seen from the wallet.' },
+  limit: { schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 }, description: 'Rows of a page. Out of bounds is refused, never clamped.' },
+  offset: { schema: { type: 'integer', minimum: 0, maximum: 1_000_000_000, default: 0 }, description: 'Rows to skip.' },
+  cursor: { schema: { type: 'string', maxLength: 200 }, description: '`nextCursor` of the page before, in place of `offset`.' },
+  status: { schema: { type: 'string' }, description: 'One status, or several with commas.' },
+  network: { schema: { type: 'string' }, description: 'CAIP-2 id of a configured network.' },
+  asset: { schema: { type: 'string' }, description: 'Address or configured symbol of an asset.' },
+  since: { schema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 }, description: 'Unix milliseconds, inclusive.' },
+  until: { schema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 }, description: 'Unix milliseconds, exclusive.' },
+  minAmount: { schema: { type: 'string' }, description: 'Smallest amount, a decimal in the asset.' },
+  maxAmount: { schema: { type: 'string' }, description: 'Largest amount, a decimal in the asset.' },
+  q: { schema: { type: 'string', minLength: 1, maxLength: 300 }, description: 'Payment id, signature, address, `metadata.referenceId`, or the start of the resource.' },
+  wallets: { schema: { type: 'string' }, description: 'Up to 20 addresses with commas.' },
+  days: { schema: { type: 'integer', minimum: 1, maximum: 366, default: 30 }, description: 'Days to look back.' },
+}
+
+/** JSON Schema of what goes over the wire: what a caller sends, and what a handler answers. */
+export function wireSchema(schema: GenericSchema): JsonSchema {
+  const { $schema: _, ...json } = toJsonSchema(schema, {
+    target: 'draft-2020-12',
+    typeMode: 'input',
+    errorMode: 'ignore',
+    overrideSchema: ({ valibotSchema }) => sharedSchema(valibotSchema),
+  })
+  return json
+}
+
+function sharedSchema(schema: unknown): JsonSchema | undefined {
+  for (const [field, json] of shared) if (field === schema) return json
+  return undefined
+}

@@ -1,0 +1,51 @@
+import { fileURLToPath } from 'node:url'
+import { openDatabase } from '#postgres/open.ts'
+import { createApp } from './app.ts'
+import { createChains } from './chains/create.ts'
+import type { ServiceConfig } from './config.ts'
+import type { Context } from './context.ts'
+import { startEventStream } from './events/stream.ts'
+import { startHousekeeping } from './housekeeping.ts'
+import { startServer } from './http/server.ts'
+import { createLog } from './log.ts'
+import { createMetrics } from './metrics.ts'
+import { readPaymentBody } from './payments/status.ts'
+import { routes } from './routes/routes.ts'
+import { startWatchers } from './watchers/start.ts'
+
+export type RunningService = {
+  url: string
+  port: number
+  context: Context
+  /** Stops accepting, finishes what is in flight, and releases everything within 10 seconds. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** Where the service's migrations are, for every program that opens its database. */
+export const SERVICE_SCHEMA = { migrations: fileURLToPath(new URL('db/migrations', import.meta.url)), schema: 'service' }
+
+const STOP_WITHIN_MS = 8_000
+
+/** Builds and starts the payment service. What was started is stopped again when a later part fails. */
+export async function createService(config: ServiceConfig, overrides: { now?: () => Date } = {}): Promise<RunningService> {
+  const log = createLog(config.logLevel)
+  await using stack = new AsyncDisposableStack()
+  const database = stack.use(await openDatabase(config.database, { ...SERVICE_SCHEMA, onWarning: (error) => log.warn({ err: error }, 'database connection lost') }))
+  const chains = createChains(config.networks)
+  stack.defer(async () => void (await Promise.all([...chains.values()].map((chain) => chain.close()))))
+  const context: Context = { config, db: database.db, chains, log, now: overrides.now ?? (() => new Date()) }
+  const metrics = createMetrics()
+
+  const watchers = startWatchers(context)
+  stack.defer(() => watchers.stop())
+  stack.defer(startHousekeeping(context))
+  const events = await startEventStream(context, { listen: database.listen, metrics, readPayment: (id) => readPaymentBody(context, id) })
+  stack.defer(() => events.stop())
+  const app = createApp(context, routes, metrics)
+  const server = await startServer({ host: config.host, port: config.port, fetch: app.fetch, onUpgrade: events.onUpgrade, now: context.now })
+  // The server waits for its WebSockets too, so both end together.
+  stack.defer(async () => void (await Promise.all([server.stop(STOP_WITHIN_MS), events.stop()])))
+
+  const running = stack.move()
+  return { url: `http://${config.host}:${server.port}`, port: server.port, context, [Symbol.asyncDispose]: () => running.disposeAsync() }
+}
