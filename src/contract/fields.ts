@@ -7,9 +7,16 @@ import { isPaymentId } from './payment.ts'
 
 /** A JSON number whose digits count: in as number or `LosslessNumber`, inside as its source text. */
 export const decimal = v.pipe(
-  v.union([v.number(), v.instance(LosslessNumber)], (issue) => `Expected a number, received ${describe(issue.input)}.`),
+  v.union(
+    [v.pipe(v.number(), v.finite(expectedNumber)), v.instance(LosslessNumber)],
+    expectedNumber,
+  ),
   v.transform((value) => (typeof value === 'number' ? String(value) : value.value)),
 )
+
+function expectedNumber({ input }: { input: unknown }): string {
+  return `Expected a number, received ${describe(input)}.`
+}
 
 /** Atomic units as text, for example `"10000000000000000"`. */
 export const atomic = v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,77})$/, 'Expected atomic units as a string of digits.'))
