@@ -20,6 +20,8 @@ export interface Chain {
    * `to` must be a head that was read before the wanted payments were: then no payment of those blocks is missing among them.
    */
   find(wanted: readonly Wanted[], from: number, to: number): Promise<{ found: readonly Found[]; readTo: number }>
+  /** Whether `find` reads each block once: then a payment left out of a call is not found in its blocks later. */
+  readonly scansBlocks: boolean
   /** True only when the chain itself proves that a transaction built for this payment can no longer land. */
   canNeverLand(wanted: Wanted): Promise<boolean>
   /** How many blocks after `lastValidBlockHeight` an unseen payment may be called expired without that proof; null where the proof always comes. */

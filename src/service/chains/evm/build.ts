@@ -1,0 +1,78 @@
+import type { Hex, PublicClient } from 'viem'
+import { buildPayment } from '#chains/evm/build.ts'
+import { MIN_GAS, priorityFeeOfPrice } from '#chains/evm/fee.ts'
+import type { PaymentIntent } from '#chains/intent.ts'
+import { chainIdOf, nativeAsset, type Network } from '#contract/network.ts'
+import type { Built } from '../chain.ts'
+import type { EvmEndpoints } from './client.ts'
+import { readGasPrice } from './fees.ts'
+import { simulate } from './simulate.ts'
+
+/** How long the service accepts what it built; EVM itself knows no such limit. */
+const VALID_MS = 60_000
+
+export type BuildRequest = { intent: Omit<PaymentIntent, 'maxFeeAtomic'>; priorityFeeAtomic?: bigint }
+
+/** Builds the payment for the sender's next nonce, at the fees of this moment, after simulating it. */
+export function build(endpoints: EvmEndpoints, network: Network, request: BuildRequest): Promise<Built> {
+  return endpoints.ask(async (client) => {
+    const { intent, priorityFeeAtomic } = request
+    const sender = intent.sender as Hex
+    const [balance, nonce, height] = await Promise.all([
+      client.getBalance({ address: sender }),
+      client.getTransactionCount({ address: sender, blockTag: 'pending' }),
+      client.getBlockNumber(),
+    ])
+    const refused = refuseRecipient(intent.recipient)
+    if (refused) return refused
+    // Nodes refuse to simulate what the sender cannot pay, so the plain transfer's fee stands in.
+    if (balance < intent.amountAtomic) return insufficient(network, intent.amountAtomic, balance, await bareFee(client, priorityFeeAtomic))
+
+    const simulated = await simulate(client, intent)
+    if (!simulated.ok) return { ok: false, code: 'INVALID_RECIPIENT', message: simulated.message }
+    const { gas } = simulated
+    const price = await readGasPrice(client, gas, priorityFeeAtomic)
+    const feeAtomic = gas * price.maxFeePerGas
+    // anvil's and some nodes' estimates overlook the fee: the balance is compared here.
+    if (balance < intent.amountAtomic + feeAtomic) return insufficient(network, intent.amountAtomic, balance, feeAtomic)
+
+    return {
+      ok: true,
+      bytes: buildPayment({ ...intent, nonce, gas, ...price }),
+      encoding: 'evm-rlp-unsigned',
+      nonce,
+      builtHeight: Number(height),
+      lastValidBlockHeight: Number(height) + Math.ceil(VALID_MS / network.blockTimeMs),
+      feeAtomic,
+      priorityFeeAtomic: priorityFeeOfPrice(price.maxPriorityFeePerGas, gas),
+      decoded: {
+        type: 'eip1559',
+        chainId: chainIdOf(intent.network),
+        from: intent.sender,
+        to: intent.recipient,
+        value: intent.amountAtomic.toString(),
+        data: '0x',
+        nonce,
+        gas: gas.toString(),
+        maxFeePerGas: price.maxFeePerGas.toString(),
+        maxPriorityFeePerGas: price.maxPriorityFeePerGas.toString(),
+      },
+    }
+  })
+}
+
+async function bareFee(client: PublicClient, priorityFeeAtomic?: bigint): Promise<bigint> {
+  return MIN_GAS * (await readGasPrice(client, MIN_GAS, priorityFeeAtomic)).maxFeePerGas
+}
+
+function insufficient(network: Network, amountAtomic: bigint, availableAtomic: bigint, feeAtomic: bigint): Built {
+  return { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic: amountAtomic + feeAtomic, availableAtomic, feeAtomic, asset: nativeAsset(network) }
+}
+
+/** The addresses below belong to precompiled contracts: what is sent there is lost. */
+const FIRST_ORDINARY_ADDRESS = 0x1000n
+
+function refuseRecipient(recipient: string): Built | undefined {
+  if (BigInt(recipient) >= FIRST_ORDINARY_ADDRESS) return undefined
+  return { ok: false, code: 'INVALID_RECIPIENT', message: 'The recipient is a precompiled contract of the network: nobody could use the payment.' }
+}

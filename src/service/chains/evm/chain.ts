@@ -1,0 +1,37 @@
+import type { Network } from '#contract/network.ts'
+import type { Chain } from '../chain.ts'
+import { Recent } from '../recent.ts'
+import { remember } from '../remember.ts'
+import { build } from './build.ts'
+import { openEndpoints } from './client.ts'
+import { BlockScan } from './find.ts'
+import { readHead } from './head.ts'
+import { canNeverLand, isGone, observe } from './observe.ts'
+import { readToken } from './token.ts'
+
+const TOKEN_TTL_MS = 60_000
+/** After `lastValidBlockHeight` the service waits as long again, for a wallet that signs late. */
+const GRACE_MS = 60_000
+
+/** An EVM network behind the port. Opens no connection before it is asked. */
+export function openEvmChain(network: Network): Chain {
+  const endpoints = openEndpoints(network)
+  const head = new Recent(network.blockTimeMs / 2, () => readHead(endpoints))
+  const scan = new BlockScan(endpoints, network)
+  const token = remember(TOKEN_TTL_MS, (address) => readToken(endpoints, network, address))
+  return {
+    network,
+    scansBlocks: true,
+    graceBlocks: Math.ceil(GRACE_MS / network.blockTimeMs),
+    head: () => head.fresh(),
+    recentHead: () => head.patient(),
+    build: (intent, priorityFeeAtomic) => build(endpoints, network, { intent, priorityFeeAtomic }),
+    observe: async (signature) => observe(endpoints, network, { hash: signature, head: await head.fresh() }),
+    find: (wanted, from, to) => scan.find(wanted, from, to),
+    canNeverLand: (wanted) => canNeverLand(endpoints, wanted),
+    isGone: (landed) => isGone(endpoints, landed),
+    token,
+    check: async () => void (await head.fresh()),
+    close: async () => {},
+  }
+}

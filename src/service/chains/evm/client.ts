@@ -1,0 +1,21 @@
+import { createPublicClient, http, type PublicClient } from 'viem'
+import { chainIdOf, type Network } from '#contract/network.ts'
+import { Endpoints } from '../endpoints.ts'
+
+const TIMEOUT_MS = 5_000
+
+export type EvmEndpoints = Endpoints<PublicClient>
+
+/** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
+export function openEndpoints(network: Network): EvmEndpoints {
+  const expected = chainIdOf(network.network)
+  return new Endpoints({
+    name: network.name,
+    urls: network.rpcUrls,
+    connect: (url): PublicClient => createPublicClient({ transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0, batch: true }), cacheTime: 0 }),
+    identify: async (client) => {
+      const got = await client.getChainId()
+      if (got !== expected) throw new Error(`Expected chain ${expected}, the node says ${got}.`)
+    },
+  })
+}

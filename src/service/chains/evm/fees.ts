@@ -1,0 +1,36 @@
+import type { PublicClient } from 'viem'
+import { maxFeeAtomic, priceOfPriorityFee } from '#chains/evm/fee.ts'
+import { ProblemError } from '#contract/problem.ts'
+import { unavailable } from '../endpoints.ts'
+
+/** How many of the last blocks tell what validators take. */
+const BLOCKS = 5
+const MEDIAN = 50
+/** An automatic tip stays between 1 wei and 5 gwei per gas, whatever recent blocks say. */
+const MIN_TIP = 1n
+const MAX_TIP = 5_000_000_000n
+const UINT64 = 2n ** 64n - 1n
+
+export type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
+
+/**
+ * Twice the next base fee, so that the transaction stays good over six full blocks, and the tip: the payer's own total, or the median of recent blocks.
+ * @throws ProblemError `CHAIN_UNAVAILABLE` when even the next block asks more than a payer is ever made to pay
+ */
+export async function readGasPrice(client: PublicClient, gas: bigint, priorityFeeAtomic?: bigint): Promise<GasPrice> {
+  const history = await client.getFeeHistory({ blockCount: BLOCKS, rewardPercentiles: [MEDIAN] })
+  const baseFee = history.baseFeePerGas.at(-1)
+  if (baseFee === undefined) throw new Error('The node told no base fee.')
+  const tip = priorityFeeAtomic === undefined ? automaticTip(history.reward ?? []) : priceOfPriorityFee(priorityFeeAtomic, gas)
+  if (tip > UINT64) throw new ProblemError('INVALID_PARAMETERS', { message: 'The priority fee is too large.', details: { priorityFee: 'Expected a fee that a transaction can carry.' } })
+  const ceiling = maxFeeAtomic(tip * gas) / gas
+  if (baseFee + tip > ceiling) throw unavailable('The network asks fees above the ceiling at the moment.')
+  const wanted = baseFee * 2n + tip
+  return { maxFeePerGas: wanted < ceiling ? wanted : ceiling, maxPriorityFeePerGas: tip }
+}
+
+function automaticTip(rewards: readonly (readonly bigint[])[]): bigint {
+  const tips = rewards.map((reward) => reward[0] ?? 0n).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const median = tips[Math.floor(tips.length / 2)] ?? MIN_TIP
+  return median < MIN_TIP ? MIN_TIP : median > MAX_TIP ? MAX_TIP : median
+}

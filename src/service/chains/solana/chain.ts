@@ -1,0 +1,34 @@
+import type { Network } from '#contract/network.ts'
+import type { Chain } from '../chain.ts'
+import { Recent } from '../recent.ts'
+import { remember } from '../remember.ts'
+import { build } from './build.ts'
+import { openEndpoints } from './client.ts'
+import { find } from './find.ts'
+import { readHead } from './head.ts'
+import { canNeverLand, isGone, observe } from './observe.ts'
+import { readToken } from './token.ts'
+
+const TOKEN_TTL_MS = 60_000
+
+/** A Solana cluster behind the port. Opens no connection before it is asked. */
+export function openSolanaChain(network: Network): Chain {
+  const endpoints = openEndpoints(network)
+  const head = new Recent(network.blockTimeMs / 2, () => readHead(endpoints))
+  const token = remember(TOKEN_TTL_MS, (address) => readToken(endpoints, network, address))
+  return {
+    network,
+    scansBlocks: false,
+    graceBlocks: null,
+    head: () => head.fresh(),
+    recentHead: () => head.patient(),
+    build: (intent, priorityFeeAtomic) => build(endpoints, network, { intent, priorityFeeAtomic }),
+    observe: (signature) => observe(endpoints, signature),
+    find: async (wanted, _from, to) => ({ found: await find(endpoints, wanted), readTo: to }),
+    canNeverLand: (wanted) => canNeverLand(endpoints, wanted),
+    isGone: (landed) => isGone(endpoints, landed),
+    token,
+    check: async () => void (await head.fresh()),
+    close: async () => {},
+  }
+}

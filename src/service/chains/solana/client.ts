@@ -1,0 +1,27 @@
+import { Connection } from '@solana/web3.js'
+import type { Network } from '#contract/network.ts'
+import { Endpoints } from '../endpoints.ts'
+
+const TIMEOUT_MS = 5_000
+
+export type SolanaEndpoints = Endpoints<Connection>
+
+/** JSON-RPC clients of a network; none retries by itself, so that the time a caller waits is bounded here. */
+export function openEndpoints(network: Network): SolanaEndpoints {
+  return new Endpoints({ name: network.name, urls: network.rpcUrls, connect, identify: (connection) => identify(connection, network) })
+}
+
+function connect(url: string): Connection {
+  return new Connection(url, {
+    commitment: 'confirmed',
+    disableRetryOnRateLimit: true,
+    fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }),
+  })
+}
+
+/** The genesis hash is pinned where the configuration names it; the name of the network alone is no proof, since a private cluster may go by it. */
+async function identify(connection: Connection, { genesisHash }: Network): Promise<void> {
+  if (genesisHash === undefined) return
+  const got = await connection.getGenesisHash()
+  if (got !== genesisHash) throw new Error(`Expected the cluster of genesis ${genesisHash}, the node says ${got}.`)
+}

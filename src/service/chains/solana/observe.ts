@@ -1,0 +1,83 @@
+import type { Connection, VersionedTransactionResponse } from '@solana/web3.js'
+import { decodeLanded } from '#chains/solana/landed.ts'
+import { SOLANA_NATIVE } from '#contract/address.ts'
+import type { Observation, Transfer, Wanted } from '../chain.ts'
+import type { SolanaEndpoints } from './client.ts'
+import { signaturesOf } from './find.ts'
+
+/** What the cluster knows of a transaction. Only `getSignatureStatuses` tells finality truly on every node. */
+export function observe(endpoints: SolanaEndpoints, signature: string): Promise<Observation> {
+  return endpoints.ask(async (connection): Promise<Observation> => {
+    const status = await readStatus(connection, signature)
+    if (!status) return { state: 'not_found' }
+    if (status.confirmationStatus === 'processed') return { state: 'pending' }
+    const landed = await connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 })
+    // A node may know a status before it serves the transaction.
+    if (!landed?.meta) return { state: 'pending' }
+    return {
+      state: 'landed',
+      succeeded: landed.meta.err === null,
+      height: landed.slot,
+      blockHash: null,
+      confirmed: true,
+      finalized: status.confirmationStatus === 'finalized',
+      feeAtomic: feeOf(landed.meta),
+      blockTime: typeof landed.blockTime === 'number' ? new Date(landed.blockTime * 1000) : null,
+      transfer: readTransfer(landed),
+      failure: landed.meta.err === null ? null : `The transaction landed and failed: ${JSON.stringify(landed.meta.err).slice(0, 200)}`,
+    }
+  })
+}
+
+async function readStatus(connection: Connection, signature: string) {
+  const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true })
+  return value[0] ?? null
+}
+
+/** What left the accounts and arrived nowhere. Some nodes leave the priority fee out of `meta.fee`. */
+function feeOf({ preBalances, postBalances }: { preBalances: number[]; postBalances: number[] }): bigint {
+  const sum = (balances: number[]) => balances.reduce((total, lamports) => total + BigInt(lamports), 0n)
+  return sum(preBalances) - sum(postBalances)
+}
+
+/** The one transfer of SOL a transaction makes, with its one memo; whatever else wallets add beside it moves no part of it. */
+function readTransfer(landed: VersionedTransactionResponse): Transfer | null {
+  const decoded = decodeLanded(landed)
+  if (!decoded.ok) return null
+  const transfers = decoded.operations.filter((operation) => operation.kind === 'transfer')
+  const memos = decoded.operations.filter((operation) => operation.kind === 'memo')
+  const [transfer] = transfers
+  if (!transfer || transfers.length > 1 || memos.length > 1) return null
+  return { sender: transfer.from, recipient: transfer.to, asset: SOLANA_NATIVE, amountAtomic: transfer.lamports, memo: memos[0]?.text ?? null, nonce: null }
+}
+
+/** True when the finalized chain has passed the slot a transaction was seen in, and its whole history, asked twice, does not know it. */
+export async function isGone(endpoints: SolanaEndpoints, landed: { signature: string; height: number }): Promise<boolean> {
+  return twice(() =>
+    endpoints.ask(async (connection) => {
+      const finalized = await connection.getSlot('finalized')
+      return finalized >= landed.height && (await readStatus(connection, landed.signature)) === null
+    }),
+  )
+}
+
+/**
+ * True when the finalized block height is past the blockhash's last one, and neither the sender's signatures nor the history of the one reported
+ * hold the payment; asked twice, since a node that is behind answers the same as one that knows.
+ */
+export async function canNeverLand(endpoints: SolanaEndpoints, wanted: Wanted): Promise<boolean> {
+  const { lastValidBlockHeight, reported, paymentId } = wanted
+  if (lastValidBlockHeight === null) return false
+  return twice(() =>
+    endpoints.ask(async (connection) => {
+      if ((await connection.getBlockHeight('finalized')) <= lastValidBlockHeight) return false
+      if (reported !== null && (await readStatus(connection, reported)) !== null) return false
+      const signatures = await signaturesOf(connection, wanted.sender, wanted.builtHeight ?? 0)
+      return signatures.every(({ memo }) => !memo?.includes(paymentId))
+    }),
+  )
+}
+
+async function twice(proof: () => Promise<boolean>): Promise<boolean> {
+  return (await proof()) && (await proof())
+}

@@ -1,0 +1,80 @@
+import { PublicKey, type Connection } from '@solana/web3.js'
+import { SOLANA_NATIVE } from '#contract/address.ts'
+import { nativeAsset, type Network } from '#contract/network.ts'
+import type { TokenInfo } from '../chain.ts'
+import { printableText } from '../printable-text.ts'
+import { ACCOUNT_TYPE_OFFSET, isMint, TOKEN_PROGRAM } from './accounts.ts'
+import type { SolanaEndpoints } from './client.ts'
+
+const METAPLEX_PROGRAM = new PublicKey('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
+/** Token-2022: the extension that holds name and symbol in the mint itself. */
+const TOKEN_METADATA = 19
+
+type Names = { name: string | null; symbol: string | null }
+
+/** An SPL Token or Token-2022 mint, or the native currency; undefined when the address is neither. */
+export function readToken(endpoints: SolanaEndpoints, network: Network, address: string): Promise<TokenInfo | undefined> {
+  if (address === SOLANA_NATIVE) return Promise.resolve(nativeInfo(network))
+  return endpoints.ask(async (connection): Promise<TokenInfo | undefined> => {
+    const mint = new PublicKey(address)
+    const account = await connection.getAccountInfo(mint, 'confirmed')
+    if (!account || !isMint(account)) return undefined
+    const { data } = account
+    const names = readExtension(data) ?? (await readMetaplex(connection, mint)) ?? { name: null, symbol: null }
+    return {
+      address,
+      standard: account.owner.toBase58() === TOKEN_PROGRAM ? 'spl-token' : 'token-2022',
+      ...names,
+      decimals: data.readUInt8(44),
+      totalSupplyAtomic: data.readBigUInt64LE(36),
+      mintAuthority: readOptionalKey(data, 0),
+      freezeAuthority: readOptionalKey(data, 46),
+      eip3009: false,
+    }
+  })
+}
+
+function nativeInfo(network: Network): TokenInfo {
+  const { address, name, symbol, decimals } = nativeAsset(network)
+  return { address, standard: 'native', name, symbol, decimals, totalSupplyAtomic: null, mintAuthority: null, freezeAuthority: null, eip3009: false }
+}
+
+/** A key behind a 4-byte flag: SPL Token's COption. */
+function readOptionalKey(data: Buffer, offset: number): string | null {
+  if (data.readUInt32LE(offset) === 0) return null
+  return new PublicKey(data.subarray(offset + 4, offset + 36)).toBase58()
+}
+
+function readExtension(data: Buffer): Names | undefined {
+  for (let offset = ACCOUNT_TYPE_OFFSET + 1; offset + 4 <= data.length; ) {
+    const type = data.readUInt16LE(offset)
+    const length = data.readUInt16LE(offset + 2)
+    const value = data.subarray(offset + 4, offset + 4 + length)
+    // Update authority and mint come first.
+    if (type === TOKEN_METADATA) return readNames(value.subarray(64))
+    if (type === 0) return undefined
+    offset += 4 + length
+  }
+  return undefined
+}
+
+async function readMetaplex(connection: Connection, mint: PublicKey): Promise<Names | undefined> {
+  const [address] = PublicKey.findProgramAddressSync([new TextEncoder().encode('metadata'), METAPLEX_PROGRAM.toBytes(), mint.toBytes()], METAPLEX_PROGRAM)
+  const account = await connection.getAccountInfo(address, 'confirmed')
+  if (!account?.owner.equals(METAPLEX_PROGRAM)) return undefined
+  // Kind, update authority and mint come first.
+  return readNames(account.data.subarray(65))
+}
+
+/** Two strings in Borsh: length, then UTF-8; padded with zeros by Metaplex. Undefined when the bytes are something else. */
+function readNames(data: Buffer): Names | undefined {
+  const name = readString(data, 0)
+  const symbol = name && readString(data, name.end)
+  return name && symbol && { name: printableText(name.text), symbol: printableText(symbol.text) }
+}
+
+function readString(data: Buffer, offset: number): { text: string; end: number } | undefined {
+  if (offset + 4 > data.length) return undefined
+  const end = offset + 4 + data.readUInt32LE(offset)
+  return end > data.length ? undefined : { text: data.subarray(offset + 4, end).toString('utf8'), end }
+}

@@ -1,0 +1,43 @@
+import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
+import type { NetworkId } from '#contract/network.ts'
+import type { Database } from '#postgres/open.ts'
+import { chainCursor } from './schema.ts'
+
+/** Longer than any round of a watcher; a process that dies is replaced after this time. */
+const LEASE_S = 20
+
+/**
+ * Takes or keeps the right to follow a network; false while another process has it. The database's clock decides.
+ * It only saves work: every move is a conditional update, so two processes at once would do no harm.
+ */
+export async function takeLease(db: Database, network: NetworkId, holder: string): Promise<boolean> {
+  await db.insert(chainCursor).values({ network, height: 0 }).onConflictDoNothing()
+  const taken = await db
+    .update(chainCursor)
+    .set({ holder, leaseUntil: sql`clock_timestamp() + make_interval(secs => ${LEASE_S})` })
+    .where(
+      and(
+        eq(chainCursor.network, network),
+        or(eq(chainCursor.holder, holder), isNull(chainCursor.leaseUntil), lt(chainCursor.leaseUntil, sql`clock_timestamp()`)),
+      ),
+    )
+    .returning({ network: chainCursor.network })
+  return taken.length > 0
+}
+
+export async function releaseLease(db: Database, network: NetworkId, holder: string): Promise<void> {
+  await db
+    .update(chainCursor)
+    .set({ holder: null, leaseUntil: null })
+    .where(and(eq(chainCursor.network, network), eq(chainCursor.holder, holder)))
+}
+
+/** The height up to which a network was read; 0 before the first time. */
+export async function readCursor(db: Database, network: NetworkId): Promise<number> {
+  const [row] = await db.select({ height: chainCursor.height }).from(chainCursor).where(eq(chainCursor.network, network))
+  return row?.height ?? 0
+}
+
+export async function writeCursor(db: Database, network: NetworkId, height: number): Promise<void> {
+  await db.insert(chainCursor).values({ network, height }).onConflictDoUpdate({ target: chainCursor.network, set: { height } })
+}

@@ -1,0 +1,80 @@
+import { and, asc, eq, gt, inArray, ne, or } from 'drizzle-orm'
+import type { NetworkId } from '#contract/network.ts'
+import { canMove, type PaymentStatus } from '#contract/payment.ts'
+import type { Database } from '#postgres/open.ts'
+import { event, payment } from './schema.ts'
+
+export type PaymentRecord = typeof payment.$inferSelect
+export type NewPayment = typeof payment.$inferInsert
+export type EventRecord = typeof event.$inferSelect
+
+/** What a move may write beside the status. */
+export type MoveFacts = Partial<Pick<PaymentRecord, 'signature' | 'reportedSignature' | 'blockHeight' | 'blockHash' | 'fee' | 'failure' | 'confirmedAt' | 'nonce'>>
+
+export async function insertPayment(tx: Database, row: NewPayment): Promise<PaymentRecord> {
+  const [inserted] = await tx.insert(payment).values(row).returning()
+  if (!inserted) throw new Error('The database took a payment and returned none.')
+  return inserted
+}
+
+export async function findPayment(db: Database, id: string): Promise<PaymentRecord | undefined> {
+  const [row] = await db.select().from(payment).where(eq(payment.id, id))
+  return row
+}
+
+/** Reads a payment and keeps other writers away from it until the transaction ends. */
+export async function lockPayment(tx: Database, id: string): Promise<PaymentRecord | undefined> {
+  const [row] = await tx.select().from(payment).where(eq(payment.id, id)).for('update')
+  return row
+}
+
+export async function findBySignature(db: Database, network: NetworkId, signature: string): Promise<PaymentRecord | undefined> {
+  const [row] = await db
+    .select()
+    .from(payment)
+    .where(and(eq(payment.network, network), eq(payment.signature, signature)))
+  return row
+}
+
+/** Moves a payment when it still has the status it is moved from; undefined when it has another one by now. */
+export async function movePayment(
+  tx: Database,
+  move: { id: string; from: PaymentStatus; to: PaymentStatus; at: Date; facts?: MoveFacts },
+): Promise<PaymentRecord | undefined> {
+  if (!canMove(move.from, move.to)) throw new Error(`A payment does not move from ${move.from} to ${move.to}.`)
+  const [row] = await tx
+    .update(payment)
+    .set({ ...move.facts, status: move.to, updatedAt: move.at })
+    .where(and(eq(payment.id, move.id), eq(payment.status, move.from)))
+    .returning()
+  return row
+}
+
+/** Keeps what a client says it broadcast, or forgets it, while the payment has none that the chain has shown. */
+export async function setReported(db: Database, id: string, reportedSignature: string | null): Promise<void> {
+  await db
+    .update(payment)
+    .set({ reportedSignature })
+    .where(and(eq(payment.id, id), inArray(payment.status, ['created', 'pending', 'rolled_back', 'expired'])))
+}
+
+export async function readEvents(db: Database, paymentId: string): Promise<EventRecord[]> {
+  return db.select().from(event).where(eq(event.paymentId, paymentId)).orderBy(asc(event.id))
+}
+
+const FOLLOWED = ['created', 'pending', 'confirmed', 'rolled_back'] as const satisfies PaymentStatus[]
+
+/** What a watcher follows: everything that can still change, and payments that expired after `expiredSince`. */
+export async function readFollowed(db: Database, network: NetworkId, expiredSince: Date): Promise<PaymentRecord[]> {
+  return db
+    .select()
+    .from(payment)
+    .where(
+      and(
+        eq(payment.network, network),
+        or(inArray(payment.status, [...FOLLOWED]), and(eq(payment.status, 'expired'), gt(payment.expiresAt, expiredSince))),
+        ne(payment.mode, 'received'),
+      ),
+    )
+    .orderBy(asc(payment.createdAt), asc(payment.id))
+}

@@ -1,0 +1,98 @@
+import type { EventSource, PaymentStatus } from '#contract/payment.ts'
+import type { Observation } from '../chains/chain.ts'
+import type { Context } from '../context.ts'
+import { findBySignature, lockPayment, movePayment, type MoveFacts, type PaymentRecord } from '../db/payments.ts'
+import { recordEvent } from '../events/record.ts'
+import { pays } from './pays.ts'
+
+type Landed = Extract<Observation, { state: 'landed' }>
+export type Seen = { paymentId: string; signature: string; observation: Observation; source: EventSource }
+
+/**
+ * `moved`: the status changed. `same`: nothing new, or nothing certain yet. `foreign`: the transaction is not this payment.
+ * `taken`: it is another payment's already.
+ */
+export type Applied = 'moved' | 'same' | 'foreign' | 'taken'
+
+/** Draws the conclusions from what the chain shows of a transaction: moves and their events in one commit, or nothing. */
+export async function applyObservation(context: Context, seen: Seen): Promise<Applied> {
+  const { observation, signature } = seen
+  if (observation.state === 'not_found') return 'same'
+  if (observation.state === 'pending' && observation.transfer === undefined) return 'same'
+  const height = observation.state === 'landed' ? observation.height : null
+  try {
+    return await context.db.transaction(async (tx) => {
+      const row = await lockPayment(tx, seen.paymentId)
+      if (!row || !pays(row, observation.transfer, height)) return 'foreign'
+      const owner = await findBySignature(tx, row.network, signature)
+      if (owner && owner.id !== row.id) return 'taken'
+      const path = pathFrom(row, seen)
+      const at = context.now()
+      for (const [index, to] of path.entries()) {
+        await movePayment(tx, { id: row.id, from: path[index - 1] ?? row.status, to, at, facts: factsOf(row, seen, { to, at }) })
+      }
+      for (const status of path) {
+        await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status, source: seen.source, blockHeight: height, at })
+      }
+      return path.length > 0 ? 'moved' : 'same'
+    })
+  } catch (error) {
+    // Another payment took the transaction between the look and the write.
+    if (isUniqueViolation(error)) return 'taken'
+    throw error
+  }
+}
+
+/** The moves from the payment's status to what the chain shows, all of them legal; none when it is there already. */
+function pathFrom(row: PaymentRecord, { observation, signature }: Seen): PaymentStatus[] {
+  const other = row.signature !== null && row.signature !== signature
+  if (observation.state !== 'landed') return row.status === 'created' || row.status === 'rolled_back' ? ['pending'] : []
+  const paid: PaymentStatus[] = observation.finalized ? ['confirmed', 'finalized'] : ['confirmed']
+  const target = observation.succeeded ? (observation.confirmed ? paid : []) : failedFor(observation)
+  switch (row.status) {
+    case 'created':
+      return ['pending', ...target]
+    case 'pending':
+      return target
+    case 'rolled_back':
+      return target.length > 0 ? target : ['pending']
+    case 'expired':
+      return observation.succeeded ? target : []
+    case 'confirmed':
+      return !other && observation.succeeded && observation.finalized ? ['finalized'] : []
+    default:
+      return []
+  }
+}
+
+/** `failed` is for ever, so it waits for finality: until then a reorg may still turn the transaction into a payment. */
+function failedFor(observation: Landed): PaymentStatus[] {
+  return observation.finalized ? ['failed'] : []
+}
+
+function factsOf(row: PaymentRecord, { observation, signature }: Seen, move: { to: PaymentStatus; at: Date }): MoveFacts {
+  if (observation.state !== 'landed') {
+    const nonce = 'transfer' in observation ? observation.transfer?.nonce : null
+    return { reportedSignature: signature, nonce: nonce ?? row.nonce }
+  }
+  const { height, blockHash, feeAtomic, failure, transfer } = observation
+  const confirmedAt = move.to === 'confirmed' ? move.at : undefined
+  return {
+    signature,
+    blockHeight: height,
+    blockHash,
+    fee: feeAtomic,
+    nonce: transfer?.nonce ?? row.nonce,
+    ...(move.to === 'failed' && { failure }),
+    ...(confirmedAt && { confirmedAt }),
+  }
+}
+
+const UNIQUE_VIOLATION = '23505'
+
+function isUniqueViolation(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && cause.code === UNIQUE_VIOLATION) return true
+  }
+  return false
+}

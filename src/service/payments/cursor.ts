@@ -1,0 +1,19 @@
+import { isPaymentId } from '#contract/payment.ts'
+import { refuseParameters } from './network.ts'
+
+/** A place in a list that is ordered by creation and id: the last row that was read. New rows do not move it. */
+export type Place = { createdAt: Date; id: string }
+
+export function writeCursorText({ createdAt, id }: Place): string {
+  return Buffer.from(`${createdAt.getTime()}.${id}`).toString('base64url')
+}
+
+/** @throws `INVALID_PARAMETERS` when it is none of ours */
+export function readCursorText(text: string): Place {
+  const match = /^([0-9]{1,15})\.(.+)$/.exec(Buffer.from(text, 'base64url').toString('utf8'))
+  const [, time = '', id = ''] = match ?? []
+  if (!match || !isPaymentId(id) || writeCursorText({ createdAt: new Date(Number(time)), id }) !== text) {
+    throw refuseParameters({ cursor: 'Expected nextCursor of an answer before.' })
+  }
+  return { createdAt: new Date(Number(time)), id }
+}

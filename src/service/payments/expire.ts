@@ -1,0 +1,29 @@
+import type { Chain, Head, Wanted } from '../chains/chain.ts'
+import type { Context } from '../context.ts'
+import { lockPayment, movePayment, type PaymentRecord } from '../db/payments.ts'
+import { recordEvent } from '../events/record.ts'
+
+type Late = { payment: PaymentRecord; wanted: Wanted; chain: Chain; head: Head }
+
+/**
+ * Ends a payment that can no longer land: `expired` when nothing of it was ever seen, `failed` when it had been broadcast.
+ * Past the deadline alone proves nothing. Where the chain may never give the proof (EVM, an unused nonce), an unseen payment expires after
+ * a grace, and the chain can still undo that.
+ */
+export async function expire(context: Context, { payment, wanted, chain, head }: Late): Promise<boolean> {
+  if (payment.lastValidBlockHeight === null || head.blockHeight <= payment.lastValidBlockHeight) return false
+  const unseen = payment.status === 'created'
+  const graceIsOver = chain.graceBlocks !== null && head.blockHeight > payment.lastValidBlockHeight + chain.graceBlocks
+  if (!(unseen && graceIsOver) && !(await chain.canNeverLand(wanted))) return false
+
+  return context.db.transaction(async (tx) => {
+    const row = await lockPayment(tx, payment.id)
+    if (!row || row.status !== payment.status || row.signature !== payment.signature) return false
+    const at = context.now()
+    const to = unseen ? 'expired' : 'failed'
+    const facts = unseen ? {} : { failure: 'The transaction was broadcast, did not land, and can no longer land: nothing was paid.' }
+    await movePayment(tx, { id: row.id, from: row.status, to, at, facts })
+    await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status: to, source: 'watcher', blockHeight: head.height, at })
+    return true
+  })
+}

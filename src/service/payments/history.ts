@@ -1,0 +1,80 @@
+import { and, count, desc, sql } from 'drizzle-orm'
+import { formatAmount } from '#contract/amount.ts'
+import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
+import { LosslessNumber } from '#contract/json.ts'
+import type { Actor, Context } from '../context.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+import { payment } from '../db/schema.ts'
+import { readCursorText, writeCursorText } from './cursor.ts'
+import { listFilters, type ListQuery } from './filters.ts'
+import { readMetadata } from './metadata.ts'
+
+type Page = EndpointReply<'paymentList'>
+type Row = Page['payments'][number]
+
+/** What a wallet sent and received, of this account, the newest first. */
+export async function readHistory(context: Context, actor: Actor, input: EndpointInput<'paymentHistory'>): Promise<EndpointReply<'paymentHistory'>> {
+  const { walletAddress } = input.params
+  return { ...(await readPage(context, actor, { query: input.query, wallets: [walletAddress] })), walletAddress }
+}
+
+/** The account's payments, of some wallets or of all, the newest first. */
+export async function readList(context: Context, actor: Actor, { wallets, ...query }: EndpointInput<'paymentList'>['query']): Promise<Page> {
+  return readPage(context, actor, { query, wallets })
+}
+
+async function readPage(context: Context, actor: Actor, list: { query: ListQuery; wallets: readonly string[] | undefined }): Promise<Page> {
+  const { query, wallets } = list
+  const filters = listFilters(actor.accountId, query, { wallets, networks: context.config.networks })
+  const place = query.cursor === undefined ? undefined : readCursorText(query.cursor)
+  const after = place && sql`(${payment.createdAt}, ${payment.id}) < (${place.createdAt.toISOString()}::timestamptz, ${place.id})`
+  const [rows, [total]] = await Promise.all([
+    context.db
+      .select()
+      .from(payment)
+      .where(and(filters, after))
+      .orderBy(desc(payment.createdAt), desc(payment.id))
+      // One more than asked for tells whether there is a next page.
+      .limit(query.limit + 1)
+      .offset(query.offset),
+    context.db.select({ total: count() }).from(payment).where(filters),
+  ])
+  const shown = rows.slice(0, query.limit)
+  const last = shown.at(-1)
+  return {
+    success: true,
+    total: total?.total ?? 0,
+    limit: query.limit,
+    offset: query.offset,
+    nextCursor: rows.length > query.limit && last ? writeCursorText(last) : null,
+    payments: shown.map((row) => toRow(row, directionOf(row, list))),
+  }
+}
+
+/** As seen from the wallets; between two of them a payment is what was asked for, else received. */
+function directionOf(row: PaymentRecord, { query, wallets }: { query: ListQuery; wallets: readonly string[] | undefined }): Row['type'] {
+  if (query.type !== 'all') return query.type
+  if (!wallets) return row.mode === 'hosted' ? 'sent' : 'received'
+  return wallets.includes(row.recipient) ? 'received' : 'sent'
+}
+
+function toRow(row: PaymentRecord, type: Row['type']): Row {
+  return {
+    paymentId: row.id,
+    type,
+    mode: row.mode,
+    amount: new LosslessNumber(formatAmount(row.amount, row.decimals)),
+    amountAtomic: row.amount.toString(),
+    network: row.network,
+    asset: row.asset,
+    symbol: row.symbol,
+    decimals: row.decimals,
+    sender: row.sender,
+    recipient: row.recipient,
+    resource: row.resource,
+    status: row.status,
+    signature: row.signature ?? (row.status === 'created' || row.status === 'pending' ? row.reportedSignature : null),
+    timestamp: row.createdAt.getTime(),
+    metadata: readMetadata(row.metadata),
+  }
+}

@@ -1,0 +1,20 @@
+import { familyOf } from '#contract/network.ts'
+import type { Transfer } from '../chains/chain.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+
+/**
+ * Whether a transfer on the chain is this payment: the parties, the asset, the exact amount; on Solana the memo that names it, and on EVM, which has
+ * none, a block after the one it was built on, so that no older transfer pays for it.
+ * @param height of the transfer's block; null while it is in the pool
+ */
+export function pays(payment: PaymentRecord, transfer: Transfer | null | undefined, height: number | null): transfer is Transfer {
+  if (!transfer) return false
+  const same =
+    transfer.sender === payment.sender &&
+    transfer.recipient === payment.recipient &&
+    transfer.asset === payment.asset &&
+    transfer.amountAtomic === payment.amount
+  if (!same) return false
+  if (familyOf(payment.network) === 'solana') return transfer.memo === payment.id
+  return height === null || (payment.builtHeight !== null && height > payment.builtHeight)
+}

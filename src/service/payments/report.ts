@@ -1,0 +1,80 @@
+import bs58 from 'bs58'
+import type { EndpointReply } from '#contract/endpoints.ts'
+import { describe } from '#contract/fields.ts'
+import { familyOf } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Chain, Observation } from '../chains/chain.ts'
+import type { Actor, Context } from '../context.ts'
+import { findBySignature, setReported, type PaymentRecord } from '../db/payments.ts'
+import { wakeWatcher } from '../watchers/wake.ts'
+import { applyObservation } from './apply-observation.ts'
+import { chainOf, refuseParameters } from './network.ts'
+import { pays } from './pays.ts'
+import { readOwnPayment, readPaymentBody } from './status.ts'
+
+/**
+ * A client says what it broadcast. A transaction the chain does not know yet is kept as a hint and changes nothing: it reserves no signature and
+ * moves no status, so a wrong report can neither spoil this payment nor keep another from its own transaction.
+ * @throws `INVALID_PARAMETERS` for a signature of another shape, and for a transaction that is not this payment; `NOT_FOUND`, `CHAIN_UNAVAILABLE`
+ */
+export async function reportSubmitted(context: Context, actor: Actor, report: { paymentId: string; signature: string }): Promise<EndpointReply<'transactionSubmitted'>> {
+  const payment = await readOwnPayment(context, actor, report.paymentId)
+  const signature = readSignature(payment, report.signature)
+  const chain = chainOf(context, payment.network)
+  if (payment.signature !== signature) await consider(context, { payment, signature, chain })
+  return readPaymentBody(context, payment.id)
+}
+
+type Report = { payment: PaymentRecord; signature: string; chain: Chain }
+
+async function consider(context: Context, { payment, signature, chain }: Report): Promise<void> {
+  const observation = await observeOrKeep(context, { payment, signature, chain })
+  if (isForeign(payment, observation)) throw refuse('it is not this payment', signature)
+  const owner = await findBySignature(context.db, payment.network, signature)
+  if (owner && owner.id !== payment.id) throw refuse('it already pays another payment', signature)
+
+  await setReported(context.db, payment.id, signature)
+  // A transaction in the pool is told at once; everything beyond `pending` is for the watcher to say.
+  if (payment.status === 'created' && observation.state === 'pending') {
+    await applyObservation(context, { paymentId: payment.id, signature, observation, source: 'client' })
+  }
+  // Watchers look at expired payments rarely; here the chain has just shown one.
+  if (payment.status === 'expired') await applyObservation(context, { paymentId: payment.id, signature, observation, source: 'watcher' })
+  wakeWatcher(chain)
+}
+
+/** A chain that is down must not lose the report. */
+async function observeOrKeep(context: Context, { payment, signature, chain }: Report): Promise<Observation> {
+  try {
+    return await chain.observe(signature)
+  } catch (error) {
+    if (error instanceof ProblemError && error.code === 'CHAIN_UNAVAILABLE') await setReported(context.db, payment.id, signature)
+    throw error
+  }
+}
+
+function isForeign(payment: PaymentRecord, observation: Observation): boolean {
+  if (observation.state === 'not_found') return false
+  // Seen, but not yet served by the node: nothing is known of its meaning.
+  if (observation.state === 'pending' && observation.transfer === undefined) return false
+  return !pays(payment, observation.transfer, observation.state === 'landed' ? observation.height : null)
+}
+
+const EVM_HASH = /^0x[0-9a-fA-F]{64}$/
+
+/** The signature in its normal form. */
+function readSignature(payment: PaymentRecord, text: string): string {
+  if (familyOf(payment.network) === 'evm') {
+    if (EVM_HASH.test(text)) return text.toLowerCase()
+    throw refuseParameters({ signature: `Expected a transaction hash, 0x and 64 hex digits, received ${describe(text)}.` })
+  }
+  if (bs58.decodeUnsafe(text)?.length === 64) return text
+  throw refuseParameters({ signature: `Expected a transaction signature, base58 of 64 bytes, received ${describe(text)}.` })
+}
+
+function refuse(reason: string, signature: string): ProblemError {
+  return new ProblemError('INVALID_PARAMETERS', {
+    message: `This transaction was not accepted: ${reason}.`,
+    details: { signature: `Expected the transaction of this payment, received ${describe(signature)}: ${reason}.` },
+  })
+}

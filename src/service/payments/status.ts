@@ -1,0 +1,80 @@
+import { formatAmount } from '#contract/amount.ts'
+import type { EndpointReply } from '#contract/endpoints.ts'
+import { LosslessNumber } from '#contract/json.ts'
+import { familyOf, nativeAsset, SOLANA_FINAL_CONFIRMATIONS } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Head } from '../chains/chain.ts'
+import type { Actor, Context } from '../context.ts'
+import { findPayment, readEvents, type PaymentRecord } from '../db/payments.ts'
+import { readMetadata } from './metadata.ts'
+
+/** @throws `NOT_FOUND` for an unknown payment and for another account's alike */
+export async function readOwnPayment(context: Context, actor: Actor, id: string): Promise<PaymentRecord> {
+  const row = await findPayment(context.db, id)
+  if (row?.accountId !== actor.accountId) throw notFound(id)
+  return row
+}
+
+/** The status body of a payment of this account. */
+export async function readStatus(context: Context, actor: Actor, id: string): Promise<EndpointReply<'paymentStatus'>> {
+  return toBody(context, await readOwnPayment(context, actor, id))
+}
+
+/** The status body of any payment: for readers that know whose it is, like the event stream. */
+export async function readPaymentBody(context: Context, id: string): Promise<EndpointReply<'paymentStatus'>> {
+  const row = await findPayment(context.db, id)
+  if (!row) throw notFound(id)
+  return toBody(context, row)
+}
+
+function notFound(id: string): ProblemError {
+  return new ProblemError('NOT_FOUND', { message: `There is no payment ${id}.` })
+}
+
+async function toBody(context: Context, row: PaymentRecord): Promise<EndpointReply<'paymentStatus'>> {
+  const [events, head] = await Promise.all([readEvents(context.db, row.id), context.chains.get(row.network)?.recentHead()])
+  return {
+    success: true,
+    paymentId: row.id,
+    mode: row.mode,
+    signature: row.signature ?? (row.status === 'created' || row.status === 'pending' ? row.reportedSignature : null),
+    status: row.status,
+    network: row.network,
+    asset: row.asset,
+    symbol: row.symbol,
+    decimals: row.decimals,
+    amount: new LosslessNumber(formatAmount(row.amount, row.decimals)),
+    amountAtomic: row.amount.toString(),
+    sender: row.sender,
+    recipient: row.recipient,
+    resource: row.resource,
+    blockHeight: row.blockHeight,
+    ...countConfirmations(context, row, head),
+    fee: describeFee(context, row),
+    timestamp: row.createdAt.getTime(),
+    expiresAt: row.expiresAt?.getTime() ?? null,
+    lastValidBlockHeight: row.lastValidBlockHeight,
+    metadata: readMetadata(row.metadata),
+    paymentProof: row.paymentProof,
+    failure: row.failure,
+    events: events.map(({ status, at, blockHeight, source }) => ({ status, at: at.getTime(), blockHeight, source })),
+  }
+}
+
+/** Blocks on top of the payment's own, and itself. On Solana they count up to the cluster's lockout, at which a payment is final. */
+function countConfirmations(context: Context, row: PaymentRecord, head: Head | undefined): { confirmations: number; requiredConfirmations: number } {
+  const configured = context.config.networks.find(({ network }) => network === row.network)?.confirmations ?? 1
+  const solana = familyOf(row.network) === 'solana'
+  const requiredConfirmations = solana ? SOLANA_FINAL_CONFIRMATIONS : configured
+  if (row.blockHeight === null) return { confirmations: 0, requiredConfirmations }
+  const known = row.status === 'finalized' || (row.status === 'confirmed' && !solana) ? requiredConfirmations : 1
+  const counted = head === undefined ? known : Math.max(known, head.height - row.blockHeight + 1)
+  return { confirmations: solana ? Math.min(counted, SOLANA_FINAL_CONFIRMATIONS) : counted, requiredConfirmations }
+}
+
+function describeFee(context: Context, row: PaymentRecord): EndpointReply<'paymentStatus'>['fee'] {
+  if (row.fee === null) return null
+  const network = context.config.networks.find(({ network: id }) => id === row.network)
+  const decimals = network ? nativeAsset(network).decimals : familyOf(row.network) === 'evm' ? 18 : 9
+  return { amount: new LosslessNumber(formatAmount(row.fee, decimals)), amountAtomic: row.fee.toString() }
+}

@@ -1,0 +1,91 @@
+import type { Chain, Head, Wanted } from '../chains/chain.ts'
+import { inParallel } from '../chains/in-parallel.ts'
+import type { Context } from '../context.ts'
+import { readCursor, writeCursor } from '../db/cursors.ts'
+import { findBySignature, readFollowed, setReported, type PaymentRecord } from '../db/payments.ts'
+import { applyObservation } from '../payments/apply-observation.ts'
+import { expire } from '../payments/expire.ts'
+import { rollBack } from '../payments/roll-back.ts'
+
+/** How long an expired payment is still looked for. */
+const AFTERLIFE_MS = 24 * 60 * 60 * 1000
+const PARALLEL_PAYMENTS = 8
+
+type Round = { context: Context; chain: Chain; head: Head; payments: readonly PaymentRecord[] }
+
+/**
+ * One look at a chain and at every payment that may change by it. The head is read before the payments: whatever lies in blocks up to it
+ * belongs to payments that were recorded before, so the cursor may pass them.
+ * @returns how many payments are still waited for
+ */
+export async function followOnce(context: Context, chain: Chain, options: { expiredToo: boolean }): Promise<number> {
+  const head = await chain.head()
+  const { network } = chain.network
+  const payments = await readFollowed(context.db, network, new Date(context.now().getTime() - AFTERLIFE_MS))
+  const round: Round = { context, chain, head, payments }
+  const waiting = payments.filter(isWaiting)
+  const expired = payments.filter(({ status }) => status === 'expired')
+
+  const reported = options.expiredToo ? [...waiting, ...expired] : waiting
+  await inParallel(reported, PARALLEL_PAYMENTS, (payment) => checkReported(round, payment))
+  const readTo = await search(round, options.expiredToo || chain.scansBlocks ? [...waiting, ...expired] : waiting)
+  await inParallel(payments.filter(isConfirmed), PARALLEL_PAYMENTS, (payment) => checkConfirmed(round, payment))
+  // What blocks up to the finalized one hold has been found by now; before that, nothing may be called missing.
+  if (readTo >= head.finalizedHeight) await inParallel(waiting, PARALLEL_PAYMENTS, (payment) => checkLate(round, payment))
+  return payments.length - expired.length
+}
+
+/** Follows what a client reported, or what was seen before. A report that turns out to be another transaction is forgotten. */
+async function checkReported({ context, chain }: Round, payment: PaymentRecord): Promise<void> {
+  const signature = payment.reportedSignature ?? payment.signature
+  if (signature === null) return
+  const observation = await chain.observe(signature)
+  const applied = await applyObservation(context, { paymentId: payment.id, signature, observation, source: 'watcher' })
+  const refused = applied === 'foreign' || applied === 'taken'
+  if (refused && payment.reportedSignature === signature) await setReported(context.db, payment.id, null)
+}
+
+/** Looks for payments nobody reported. */
+async function search({ context, chain, head }: Round, searched: readonly PaymentRecord[]): Promise<number> {
+  const { network } = chain.network
+  const from = await readCursor(context.db, network)
+  const wanted = searched.map(toWanted)
+  const { found, readTo } = wanted.length === 0 ? { found: [], readTo: head.height } : await chain.find(wanted, from, head.height)
+  for (const { paymentId, signature } of found) {
+    if (await findBySignature(context.db, network, signature)) continue
+    await applyObservation(context, { paymentId, signature, observation: await chain.observe(signature), source: 'watcher' })
+  }
+  if (readTo !== from) await writeCursor(context.db, network, readTo)
+  return readTo
+}
+
+/** Finalizes a confirmed payment, or takes it back when its block is gone. */
+async function checkConfirmed({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
+  const { id, signature, blockHeight, blockHash } = payment
+  if (signature === null || blockHeight === null) return
+  const final = blockHeight <= head.finalizedHeight
+  if (final) {
+    const observation = await chain.observe(signature)
+    if ((await applyObservation(context, { paymentId: id, signature, observation, source: 'watcher' })) === 'moved') return
+  }
+  // Where blocks have no hash to compare, only the finalized chain can show that one is gone.
+  if ((final || blockHash !== null) && (await chain.isGone({ signature, height: blockHeight, blockHash }))) await rollBack(context, payment)
+}
+
+async function checkLate({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
+  await expire(context, { payment, wanted: toWanted(payment), chain, head })
+}
+
+function isConfirmed(payment: PaymentRecord): boolean {
+  return payment.status === 'confirmed'
+}
+
+function isWaiting({ status }: PaymentRecord): boolean {
+  return status === 'created' || status === 'pending' || status === 'rolled_back'
+}
+
+function toWanted(payment: PaymentRecord): Wanted {
+  const { id, asset, sender, recipient, amount, nonce, builtHeight, lastValidBlockHeight, createdAt, reportedSignature } = payment
+  const open = payment.status !== 'expired'
+  return { paymentId: id, asset, sender, recipient, amountAtomic: amount, nonce, builtHeight, lastValidBlockHeight, createdAt, reported: reportedSignature, open }
+}
