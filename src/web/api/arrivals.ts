@@ -1,0 +1,27 @@
+import { useSyncExternalStore } from 'react'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
+
+const KEPT = 200
+
+let arrivals: readonly PaymentStatusBody[] = []
+const listeners = new Set<() => void>()
+
+/** Payments the live stream told of, newest first: a list offers those it does not show yet. */
+export function useArrivals(): readonly PaymentStatusBody[] {
+  return useSyncExternalStore(subscribe, () => arrivals)
+}
+
+export function addArrival(payment: PaymentStatusBody): void {
+  arrivals = [payment, ...arrivals.filter((each) => each.paymentId !== payment.paymentId)].slice(0, KEPT)
+  for (const listener of listeners) listener()
+}
+
+export function clearArrivals(): void {
+  arrivals = []
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}

@@ -1,0 +1,54 @@
+import { Suspense, useEffect, useRef, type ReactNode } from 'react'
+import { routes, type RouteMatch } from '../paths.ts'
+import { NotFoundPage } from '../pages/not-found/NotFoundPage.tsx'
+import { PageBoundary } from './PageBoundary.tsx'
+import { pageOf } from './pages.ts'
+
+export type OutletProps = {
+  match: RouteMatch | undefined
+  /** The page's place in the history: a new one is a new page. */
+  pageKey: string
+  siteTitle: string
+  /** While a page's code is on its way. */
+  fallback: ReactNode
+  onShown: () => void
+}
+
+/** Shows the page of the address; title and focus move with it. */
+export function Outlet({ match, pageKey, siteTitle, fallback, onShown }: OutletProps) {
+  const title = match ? routes[match.name].title : 'Not found'
+  useEffect(() => {
+    document.title = `${title} · ${siteTitle}`
+  }, [title, siteTitle, pageKey])
+
+  if (!match) {
+    return (
+      <Arrival key={pageKey} onShown={onShown}>
+        <NotFoundPage />
+      </Arrival>
+    )
+  }
+  const Page = pageOf(match.name)
+  return (
+    <PageBoundary key={pageKey} name={match.name}>
+      <Suspense fallback={fallback}>
+        <Arrival onShown={onShown}>
+          <Page />
+        </Arrival>
+      </Suspense>
+    </PageBoundary>
+  )
+}
+
+let first = true
+
+/** Once a page stands, its heading gets the focus, so that a screen reader reads it and Tab starts there. Not on the first load. */
+function Arrival({ onShown, children }: { onShown: () => void; children: ReactNode }) {
+  const shown = useRef(onShown)
+  useEffect(() => {
+    if (!first) document.querySelector<HTMLElement>('[data-page-heading]')?.focus({ preventScroll: true })
+    first = false
+    shown.current()
+  }, [])
+  return children
+}

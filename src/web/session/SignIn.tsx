@@ -1,0 +1,57 @@
+import { useState } from 'react'
+import { describeError } from '../api/error-words.ts'
+import { ApiError } from '../api/errors.ts'
+import { signIn } from '../api/session.ts'
+import { shortAddress } from '#contract/address.ts'
+import { Button } from '../ui/Button.tsx'
+import { Icon } from '../ui/Icon.tsx'
+import { openConnectDialog, useAccounts, type ConnectedAccount } from '../wallet/accounts.ts'
+
+/** Connect first, then prove the wallet by signing a text that moves no money. `look`: primary unless the page's main action is another. */
+export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' }) {
+  const accounts = useAccounts()
+  const [asking, setAsking] = useState<ConnectedAccount>()
+  const [trouble, setTrouble] = useState<string>()
+
+  async function start(account: ConnectedAccount) {
+    setAsking(account)
+    setTrouble(undefined)
+    try {
+      await signIn(account)
+    } catch (error) {
+      setTrouble(error instanceof ApiError ? `${describeError(error).title}. ${describeError(error).body}` : `${account.walletName} did not sign. Nothing was sent.`)
+    } finally {
+      setAsking(undefined)
+    }
+  }
+
+  if (accounts.length === 0) {
+    return (
+      <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog()} variant={look}>
+        Connect a wallet to sign in
+      </Button>
+    )
+  }
+  return (
+    <div className="flex flex-col items-stretch gap-2">
+      {accounts.map((account, index) => (
+        <Button
+          busy={asking === account}
+          disabled={asking !== undefined && asking !== account}
+          icon={<Icon name="shield" />}
+          key={`${account.walletId}:${account.address}`}
+          onClick={() => void start(account)}
+          variant={index === 0 ? look : 'secondary'}
+        >
+          Sign in as {shortAddress(account.address)}
+        </Button>
+      ))}
+      {asking && <p className="text-sm text-muted">Confirm in {asking.walletName}. The text moves no money.</p>}
+      {trouble && (
+        <p className="text-sm text-bad-ink" role="alert">
+          {trouble}
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,33 @@
+import { useEffect, useRef } from 'react'
+import { useLiveState } from '../api/events.ts'
+import { announce } from '../ui/announce.tsx'
+import { cx } from '../ui/cx.ts'
+import { Time } from '../ui/Time.tsx'
+
+/** Whether what is on screen follows by itself. Silent while nobody is signed in. */
+export function LiveIndicator() {
+  const state = useLiveState()
+  const before = useRef(state.kind)
+
+  useEffect(() => {
+    if (state.kind === 'stale') announce('Live updates have stopped. Figures are read again every few seconds.')
+    if (state.kind === 'live' && before.current === 'stale') announce('Live updates are back.')
+    if (state.kind === 'live' || state.kind === 'stale') before.current = state.kind
+  }, [state.kind])
+
+  if (state.kind === 'off') return null
+  const live = state.kind === 'live'
+  return (
+    <p className="flex items-center gap-2 text-xs text-muted" data-live={state.kind}>
+      <span className={cx('forced-fill size-2 shrink-0 rounded-full', live ? 'bg-accent' : 'border-2 border-warn-edge')} />
+      {live && 'Live'}
+      {state.kind === 'connecting' && 'Connecting…'}
+      {state.kind === 'reconnecting' && 'Reconnecting…'}
+      {state.kind === 'stale' && (
+        <span>
+          Not live since <Time at={state.since} />
+        </span>
+      )}
+    </p>
+  )
+}

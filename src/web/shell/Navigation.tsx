@@ -1,0 +1,45 @@
+import { pathTo, type RouteName } from '../paths.ts'
+import { Link } from '../router/Link.tsx'
+import { useRoute } from '../router/use-route.ts'
+import { cx } from '../ui/cx.ts'
+import { Icon, type IconName } from '../ui/Icon.tsx'
+
+const items: readonly { to: string; label: string; icon: IconName; pages: readonly RouteName[] }[] = [
+  { to: pathTo('overview', {}), label: 'Overview', icon: 'overview', pages: ['overview'] },
+  { to: pathTo('payments', {}), label: 'Payments', icon: 'payments', pages: ['payments', 'payment'] },
+  { to: pathTo('checkout', {}), label: 'Pay', icon: 'pay', pages: ['checkout'] },
+  { to: pathTo('settings', {}), label: 'Settings', icon: 'settings', pages: ['settings'] },
+]
+
+const looks = {
+  side: { nav: 'mt-7', list: 'space-y-0.5', item: 'h-10 gap-3 rounded-lg px-3 text-sm', here: 'bg-surface text-ink shadow-edge', away: 'text-muted hover:bg-hover hover:text-ink' },
+  bottom: {
+    nav: 'no-print fixed inset-x-0 bottom-0 z-30 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] lg:hidden',
+    list: 'grid grid-cols-4',
+    item: 'h-16 flex-col justify-center gap-1 text-xs focus-visible:-outline-offset-4',
+    here: 'text-accent',
+    away: 'text-muted',
+  },
+}
+
+export function Navigation({ look }: { look: keyof typeof looks }) {
+  const route = useRoute()
+  const { nav, list, item, here, away } = looks[look]
+  return (
+    <nav aria-label="Main" className={nav}>
+      <ul className={list}>
+        {items.map(({ to, label, icon, pages }) => {
+          const current = route !== undefined && pages.includes(route.name)
+          return (
+            <li key={label}>
+              <Link aria-current={current ? 'page' : undefined} className={cx('flex items-center font-medium transition-colors', item, current ? here : away)} to={to}>
+                <Icon className={look === 'side' && current ? 'text-accent' : undefined} name={icon} size={20} />
+                {label}
+              </Link>
+            </li>
+          )
+        })}
+      </ul>
+    </nav>
+  )
+}

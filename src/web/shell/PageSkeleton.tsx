@@ -1,0 +1,15 @@
+import { Skeleton } from '../ui/Skeleton.tsx'
+
+/** While a page's code or the desk's configuration is on its way. */
+export function PageSkeleton() {
+  return (
+    <div aria-busy="true" aria-label="Loading" role="status">
+      <Skeleton className="mb-6 h-8 w-40" />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Skeleton className="h-36 rounded-xl" />
+        <Skeleton className="h-36 rounded-xl" />
+      </div>
+      <Skeleton className="mt-4 h-72 rounded-xl" />
+    </div>
+  )
+}

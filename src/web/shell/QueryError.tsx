@@ -1,0 +1,26 @@
+import { describeError } from '../api/error-words.ts'
+import { SignIn } from '../session/SignIn.tsx'
+import { Button } from '../ui/Button.tsx'
+import { ErrorState } from '../ui/ErrorState.tsx'
+import { Icon } from '../ui/Icon.tsx'
+
+/** What could not be read, in words, with what the reader can do. */
+export function QueryError({ error, onRetry, busy }: { error: unknown; onRetry: () => void; busy?: boolean }) {
+  const { title, body, action, detail } = describeError(error)
+  return (
+    <ErrorState
+      action={
+        action === 'retry' ? (
+          <Button busy={busy} icon={<Icon name="refresh" />} onClick={onRetry}>
+            Try again
+          </Button>
+        ) : (
+          action === 'sign_in' && <SignIn />
+        )
+      }
+      body={body}
+      detail={detail}
+      title={title}
+    />
+  )
+}
