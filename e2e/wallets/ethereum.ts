@@ -88,10 +88,11 @@ export class EthereumWallet {
   async #emit(event: string, payload: unknown): Promise<void> {
     for (const page of this.#pages) {
       if (page.isClosed()) continue
-      await page.evaluate(
-        ([name, type, data]) => (window as unknown as Record<string, (type: unknown, data: unknown) => void>)[`${name}Emit`]?.(type, data),
-        [BINDING, event, payload] as const,
-      )
+      await page.evaluate(([name, type, data]) => (window as unknown as Record<string, (type: unknown, data: unknown) => void>)[`${name}Emit`]?.(type, data), [
+        BINDING,
+        event,
+        payload,
+      ] as const)
     }
   }
 

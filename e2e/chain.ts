@@ -1,0 +1,58 @@
+import { Connection, Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js'
+import { createPublicClient, createTestClient, http, parseEther, type Address, type Hash, type Hex, type PublicClient, type TestClient } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import type { Devnet } from '#devnet/network.ts'
+
+/** What the tests ask and do to the two chains directly, past every program of ours. */
+export type Chains = { evm: PublicClient; anvil: TestClient; solana: Connection }
+
+export function openChains(net: Pick<Devnet, 'evm' | 'solana'>): Chains {
+  return {
+    evm: createPublicClient({ transport: http(net.evm.rpcUrl), pollingInterval: 200 }),
+    anvil: createTestClient({ mode: 'anvil', transport: http(net.evm.rpcUrl) }),
+    solana: new Connection(net.solana.rpcUrl, { commitment: 'confirmed', wsEndpoint: net.solana.wsUrl }),
+  }
+}
+
+/** A new account that holds this much ether. */
+export async function fundEthereum({ anvil }: Chains, ether: string): Promise<{ address: Address; privateKey: Hex }> {
+  const privateKey = generatePrivateKey()
+  const { address } = privateKeyToAccount(privateKey)
+  await anvil.setBalance({ address, value: parseEther(ether) })
+  return { address, privateKey }
+}
+
+/** A new account that holds this much SOL. */
+export async function fundSolana({ solana }: Chains, sol: number): Promise<Keypair> {
+  const account = Keypair.generate()
+  if (sol === 0) return account
+  await solana.requestAirdrop(account.publicKey, sol * LAMPORTS_PER_SOL)
+  await until(async () => (await solana.getBalance(account.publicKey)) === sol * LAMPORTS_PER_SOL, 'the airdrop')
+  return account
+}
+
+/** Transactions this account has sent, by its nonce. */
+export function countSent({ evm }: Chains, address: Address): Promise<number> {
+  return evm.getTransactionCount({ address })
+}
+
+/** Signatures of what touched this account successfully. */
+export async function signaturesOf({ solana }: Chains, account: PublicKey): Promise<string[]> {
+  const found = await solana.getSignaturesForAddress(account)
+  return found.filter(({ err }) => err === null).map(({ signature }) => signature)
+}
+
+export async function transferOf({ evm }: Chains, hash: Hash): Promise<{ from: Address; to: Address | null; value: bigint; status: string }> {
+  const { from, to, value } = await evm.getTransaction({ hash })
+  const { status } = await evm.waitForTransactionReceipt({ hash, timeout: 15_000 })
+  return { from, to, value, status }
+}
+
+/** Polls until it holds; says what it waited for when it never does. */
+export async function until(holds: () => Promise<boolean>, what: string, timeoutMs = 20_000): Promise<void> {
+  const deadline = Date.now() + timeoutMs
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`Waited ${timeoutMs} ms for ${what}.`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}

@@ -1,0 +1,99 @@
+import { expect, test as base, type BrowserContext, type Page } from '@playwright/test'
+import { Keypair } from '@solana/web3.js'
+import bs58 from 'bs58'
+import type { Hex } from 'viem'
+import { generatePrivateKey } from 'viem/accounts'
+import { Devnet } from '#devnet/network.ts'
+import { fundEthereum, fundSolana, openChains, type Chains } from './chain.ts'
+import { EthereumWallet } from './wallets/ethereum.ts'
+import { SolanaWallet } from './wallets/solana.ts'
+
+/** A person at a browser of their own, with both wallets installed. */
+export type Person = {
+  context: BrowserContext
+  page: Page
+  ethereum: EthereumWallet
+  solana: SolanaWallet
+}
+
+export type Funds = { ether?: string; sol?: number }
+
+type Keys = { privateKeys: readonly Hex[]; secretKeys: readonly Uint8Array[] }
+
+type Fixtures = {
+  chains: Chains
+  /** What the pages' consoles said that no test announced. */
+  errors: { expected: RegExp[]; unexpected: string[] }
+  /** Announces an error the test provokes; every other one on a page's console fails the test. */
+  expectError: (pattern: RegExp) => void
+  open: (keys: Keys) => Promise<Person>
+  /** A new person whose first accounts hold these funds; their second accounts are empty. */
+  buyer: (funds?: Funds) => Promise<Person>
+  /** The person the demo seller's wallets belong to. */
+  seller: () => Promise<Person>
+}
+
+export const test = base.extend<Fixtures, { net: Devnet }>({
+  net: [
+    async ({}, use) => {
+      await using net = await Devnet.create()
+      await use(net)
+    },
+    { scope: 'worker', timeout: 180_000 },
+  ],
+
+  chains: async ({ net }, use) => use(openChains(net)),
+
+  errors: [
+    async ({}, use) => {
+      const errors = { expected: [], unexpected: [] }
+      await use(errors)
+      expect(errors.unexpected, 'errors on the pages’ consoles').toEqual([])
+    },
+    { auto: true },
+  ],
+
+  expectError: async ({ errors }, use) =>
+    use((pattern) => {
+      errors.expected.push(pattern)
+    }),
+
+  open: async ({ browser, net, errors }, use) => {
+    const contexts: BrowserContext[] = []
+    await use(async ({ privateKeys, secretKeys }) => {
+      const context = await browser.newContext({ baseURL: net.urls.web })
+      contexts.push(context)
+      watch(context, (text) => {
+        if (!errors.expected.some((pattern) => pattern.test(text))) errors.unexpected.push(text)
+      })
+      const ethereum = new EthereumWallet({ privateKeys, rpcUrl: net.evm.rpcUrl, chainId: net.evm.chainId })
+      const solana = new SolanaWallet({ secretKeys })
+      await ethereum.install(context)
+      await solana.install(context)
+      return { context, page: await context.newPage(), ethereum, solana }
+    })
+    for (const context of contexts) await context.close()
+  },
+
+  buyer: async ({ open, chains }, use) =>
+    use(async ({ ether = '0', sol = 0 } = {}) => {
+      const ethereum = await fundEthereum(chains, ether)
+      const solana = await fundSolana(chains, sol)
+      return open({ privateKeys: [ethereum.privateKey, generatePrivateKey()], secretKeys: [solana.secretKey, Keypair.generate().secretKey] })
+    }),
+
+  seller: async ({ open, net }, use) =>
+    use(() => {
+      const { evm, solana } = net.wallets.seller
+      return open({ privateKeys: [evm.privateKey], secretKeys: [bs58.decode(solana.secretKey)] })
+    }),
+})
+
+export { expect }
+
+function watch(context: BrowserContext, report: (text: string) => void): void {
+  context.on('console', (message) => {
+    if (message.type() === 'error') report(`console.error: ${message.text()} (${message.location().url})`)
+  })
+  context.on('weberror', (error) => report(`uncaught: ${String(error.error())}`))
+}
