@@ -5,9 +5,10 @@ import { Outside } from './testing/outside.ts'
 import { Browser, stepOf } from './testing/tab.ts'
 
 let count = 0
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 function open(family: 'evm' | 'solana') {
   const outside = new Outside(family)
-  return { outside, browser: new Browser(outside, `test-${count++}`) }
+  return { outside, browser: new Browser(outside, `test-${count++}`, turn) }
 }
 
 describe('I1: nothing is rebuilt after bytes may have left', () => {

@@ -70,8 +70,6 @@ export type Landed = {
   confirmations: number
   requiredConfirmations: number
   feeAtomic: bigint
-  /** Unix milliseconds; null when the chain does not say. */
-  blockTime: number | null
 }
 
 /** One look at the chain through the user's RPC. */

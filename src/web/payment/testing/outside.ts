@@ -201,7 +201,7 @@ export class Outside {
 
   #landed({ signature }: Transaction, height: number): Reading {
     const depth = this.height - height
-    const landed = { signature, height, blockHash: `block-${height}`, confirmations: depth + 1, requiredConfirmations: 2, feeAtomic: 1n, blockTime: this.now }
+    const landed = { signature, height, blockHash: `block-${height}`, confirmations: depth + 1, requiredConfirmations: 2, feeAtomic: 1n }
     const commitment = height <= this.finalizedHeight ? 'finalized' : depth >= 1 ? 'confirmed' : 'processed'
     return { kind: 'landed', at: this.now, landed, outcome: 'paid', failure: null, commitment }
   }

@@ -11,8 +11,12 @@ export class Browser {
   readonly #locks: Locks
   #busy = 0
 
-  constructor(outside: Outside, name: string) {
+  readonly #turn: () => Promise<void>
+
+  /** `turn`: lets everything that is due run once. */
+  constructor(outside: Outside, name: string, turn: () => Promise<void>) {
     this.outside = outside
+    this.#turn = turn
     this.journal = this.#counted(openJournal(name))
     // All tests of a file share one process and its locks; two browsers do not.
     const locks = browserLocks()
@@ -44,7 +48,7 @@ export class Browser {
   /** Resolves when nothing can happen any more until the test does something. */
   async still(): Promise<void> {
     for (let quiet = 0; quiet < 4; ) {
-      await new Promise((resolve) => setImmediate(resolve))
+      await this.#turn()
       quiet = this.#busy === 0 ? quiet + 1 : 0
     }
   }

@@ -1,0 +1,80 @@
+import { lazy, Suspense, useEffect } from 'react'
+import { shortAddress } from '#contract/address.ts'
+import { Button } from '../ui/Button.tsx'
+import { buttonClass } from '../ui/button-class.ts'
+import { Icon } from '../ui/Icon.tsx'
+import { Menu, type MenuItem } from '../ui/Menu.tsx'
+import { disconnect, openConnectDialog, useAccounts, useConnectDialog, type ConnectedAccount } from './accounts.ts'
+import { rememberedWallet } from './remembered.ts'
+import { WalletIcon } from './WalletIcon.tsx'
+
+const loadDialog = () => import('./dialog/ConnectDialog.tsx')
+const ConnectDialog = lazy(async () => ({ default: (await loadDialog()).ConnectDialog }))
+
+/** Connect, or who is connected. The wallet code is fetched when someone is about to use it. */
+export function WalletButton() {
+  const accounts = useAccounts()
+  const dialog = useConnectDialog()
+
+  useEffect(() => {
+    // Nobody connected on an earlier visit: then this page loads no wallet code at all.
+    if (rememberedWallet('evm') ?? rememberedWallet('solana')) void import('./stack.ts').then(({ reconnectWallets }) => reconnectWallets())
+  }, [])
+
+  return (
+    <>
+      {accounts.length === 0 ? (
+        <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog()} onFocus={() => void loadDialog()} onPointerEnter={() => void loadDialog()}>
+          Connect
+        </Button>
+      ) : (
+        <Menu
+          heading="Connected wallets"
+          items={menuItems(accounts)}
+          label={`Wallets: ${accounts.map((account) => `${account.walletName} ${shortAddress(account.address)}`).join(', ')}`}
+          trigger={<Trigger accounts={accounts} />}
+          triggerClassName={buttonClass({})}
+        />
+      )}
+      {dialog && (
+        <Suspense fallback={null}>
+          <ConnectDialog family={dialog === 'any' ? undefined : dialog} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+function Trigger({ accounts }: { accounts: readonly ConnectedAccount[] }) {
+  const [first] = accounts
+  return (
+    <>
+      <span className="flex -space-x-1">
+        {accounts.map((account) => (
+          <WalletIcon icon={account.icon} key={account.family} />
+        ))}
+      </span>
+      {first && <span className="font-mono text-[13px] max-sm:sr-only">{shortAddress(first.address)}</span>}
+      {accounts.length > 1 && <span className="text-xs text-muted">+{accounts.length - 1}</span>}
+    </>
+  )
+}
+
+function menuItems(accounts: readonly ConnectedAccount[]): MenuItem[] {
+  return [
+    ...accounts.flatMap(({ family, address, walletName }): MenuItem[] => [
+      {
+        id: `${family}-copy`,
+        icon: <Icon name="copy" />,
+        label: (
+          <>
+            Copy <span className="font-mono text-[13px]">{shortAddress(address)}</span>
+          </>
+        ),
+        onSelect: () => void navigator.clipboard.writeText(address),
+      },
+      { id: `${family}-disconnect`, icon: <Icon name="logout" />, label: `Disconnect ${walletName} (${family === 'evm' ? 'EVM' : 'Solana'})`, onSelect: () => void disconnect(family) },
+    ]),
+    { id: 'connect', icon: <Icon name="wallet" />, label: 'Connect another wallet', onSelect: () => openConnectDialog() },
+  ]
+}

@@ -1,0 +1,91 @@
+import { useEffect, useState } from 'react'
+import type { Family } from '#contract/address.ts'
+import { familyOf } from '#contract/network.ts'
+import { useQuery } from '@tanstack/react-query'
+import { configQuery } from '../../api/queries.ts'
+import { announce } from '../../ui/announce.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { closeConnectDialog } from '../accounts.ts'
+import { useFoundWallets, type FoundWallet } from '../discover.ts'
+import { walletProblem } from '../errors.ts'
+import { loadStack } from '../stack.ts'
+import { AccountList } from './AccountList.tsx'
+import { NoWallets } from './NoWallets.tsx'
+import { WalletRow } from './WalletRow.tsx'
+
+type Stage =
+  | { name: 'choose'; trouble?: string }
+  | { name: 'asking'; wallet: FoundWallet; family: Family }
+  | { name: 'accounts'; wallet: FoundWallet; family: Family; addresses: readonly string[] }
+
+/** One row per wallet, whichever of the two roads it was found on; then its account, if it offers several. */
+export function ConnectDialog({ family }: { family: Family | undefined }) {
+  const { data } = useQuery(configQuery)
+  const offered = (['evm', 'solana'] as const).filter((each) => (family ?? each) === each && (data?.networks.some(({ network }) => familyOf(network) === each) ?? true))
+  const wallets = useFoundWallets().filter(({ ids }) => offered.some((each) => ids[each]))
+  const [stage, setStage] = useState<Stage>({ name: 'choose' })
+
+  // The wallet code comes while the reader looks at the list.
+  useEffect(() => {
+    if (data) for (const each of offered) void loadStack(each).catch(() => undefined)
+  }, [data, offered.join()])
+
+  async function connect(wallet: FoundWallet, chosen: Family) {
+    const id = wallet.ids[chosen]
+    if (!id) return
+    setStage({ name: 'asking', wallet, family: chosen })
+    announce(`Waiting for ${wallet.name}.`)
+    try {
+      const addresses = await (await loadStack(chosen)).connect(id)
+      if (addresses.length > 1) return setStage({ name: 'accounts', wallet, family: chosen, addresses })
+      announce(`${wallet.name} is connected.`)
+      closeConnectDialog()
+    } catch (error) {
+      const { message } = walletProblem(error, wallet.name)
+      setStage({ name: 'choose', trouble: message.replace(' Nothing was sent.', '') })
+    }
+  }
+
+  async function choose({ family: chosen, wallet }: Extract<Stage, { name: 'accounts' }>, address: string) {
+    ;(await loadStack(chosen)).choose(address)
+    announce(`${wallet.name} is connected.`)
+    closeConnectDialog()
+  }
+
+  const asking = stage.name === 'asking'
+  return (
+    <Dialog
+      description={stage.name === 'accounts' ? `${stage.wallet.name} offers several accounts.` : 'Connecting shows this page your address. It moves nothing.'}
+      onClose={closeConnectDialog}
+      open
+      size="sm"
+      title={stage.name === 'accounts' ? 'Which account?' : family ? `Connect ${family === 'evm' ? 'an EVM' : 'a Solana'} wallet` : 'Connect a wallet'}
+    >
+      {stage.name === 'choose' && stage.trouble && (
+        <Banner className="mb-3" role="alert" tone="warn">
+          {stage.trouble}
+        </Banner>
+      )}
+      {stage.name === 'accounts' ? (
+        <AccountList addresses={stage.addresses} onChoose={(address) => void choose(stage, address)} />
+      ) : wallets.length === 0 ? (
+        <NoWallets families={offered} />
+      ) : (
+        <ul className="space-y-2">
+          {wallets.map((wallet) => (
+            <li key={Object.values(wallet.ids).join()}>
+              <WalletRow
+                busy={asking && stage.wallet.name === wallet.name ? stage.family : undefined}
+                families={offered}
+                onConnect={(chosen) => void connect(wallet, chosen)}
+                wallet={wallet}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      {asking && <p className="mt-3 text-sm text-muted">Approve in {stage.wallet.name}. Nothing opened? Click its icon in your browser’s toolbar.</p>}
+    </Dialog>
+  )
+}

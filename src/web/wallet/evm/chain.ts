@@ -1,0 +1,146 @@
+import { BaseError, ExecutionRevertedError, InsufficientFundsError, TransactionNotFoundError, TransactionReceiptNotFoundError, type Address, type Hash, type Hex, type PublicClient } from 'viem'
+import { compareLanded } from '#chains/evm/compare.ts'
+import { decodeTransaction } from '#chains/evm/decode.ts'
+import { maxFeeAtomic } from '#chains/evm/fee.ts'
+import { decodeLanded } from '#chains/evm/landed.ts'
+import { formatAmount } from '#contract/amount.ts'
+import type { Network } from '#contract/network.ts'
+import { serverNow } from '../../clock.ts'
+import type { Built, PaymentOrder, Reading, Sent, Simulation } from '../../payment/order.ts'
+import type { PaymentChain } from '../../payment/ports.ts'
+import { intentOf } from '../intent.ts'
+import { findByNonce, type FoundTransaction } from './find.ts'
+
+/** How many later nonces of the sender are looked through for a payment whose wallet chose the nonce itself. */
+const NONCES_AFTER = 8
+
+/** The user's own view of one EVM chain. `clientOf` gives the client of a network's RPC. */
+export function evmChain(networks: readonly Network[], clientOf: (network: Network) => PublicClient): PaymentChain {
+  const networkOf = (order: PaymentOrder): Network => {
+    const network = networks.find((each) => each.network === order.network)
+    if (!network) throw new Error(`${order.network} is not configured.`)
+    return network
+  }
+  const client = (order: PaymentOrder) => clientOf(networkOf(order))
+  return {
+    blockTimeMs: (order) => networkOf(order).blockTimeMs,
+    head: async (order) => readHead(client(order)),
+    feeCap: async (order) => maxFeeAtomic(order.priorityFeeAtomic),
+    knows: async (order, bytes) => {
+      const decoded = decodeTransaction(bytes)
+      return client(order).getChainId().then((chainId) => decoded.ok && decoded.chainId === chainId, () => null)
+    },
+    simulate: async (order, bytes) => simulate(client(order), order, bytes),
+    broadcast: async () => {
+      throw new Error('On EVM the wallet broadcasts.')
+    },
+    read: async (order, built, sent) => {
+      try {
+        return await read({ client: client(order), network: networkOf(order), order, built }, sent)
+      } catch {
+        return { kind: 'unavailable', at: serverNow() }
+      }
+    },
+  }
+}
+
+type Look = { client: PublicClient; network: Network; order: PaymentOrder; built: Built }
+
+async function readHead(client: PublicClient): Promise<{ height: number; finalizedHeight: number }> {
+  const [height, finalized] = await Promise.all([client.getBlockNumber({ cacheTime: 0 }), client.getBlock({ blockTag: 'finalized' })])
+  return { height: Number(height), finalizedHeight: Number(finalized.number) }
+}
+
+async function read(look: Look, sent: Sent): Promise<Reading> {
+  const head = await readHead(look.client)
+  if (sent.signature) {
+    const known = await readLanded(look, sent.signature as Hash, head)
+    if (known) return known
+  }
+  const taken = await findMine(look, sent)
+  // A wallet may speed a payment up: another hash, the same meaning. Only a different meaning is a replacement.
+  const other = taken.mine ? await readLanded(look, taken.mine.hash, head) : undefined
+  if (other) return other
+  if (taken.other) return { kind: 'superseded', at: serverNow(), by: taken.other.hash, finalized: taken.other.blockHeight <= head.finalizedHeight }
+  const waiting = sent.signature ? await absentIs(look.client.getTransaction({ hash: sent.signature as Hash }), TransactionNotFoundError) : undefined
+  if (waiting && sent.signature) return { kind: 'pending', at: serverNow(), signature: sent.signature }
+  return { kind: 'absent', at: serverNow(), finalizedHeight: head.finalizedHeight }
+}
+
+/** Who took the nonce, and whether that or a later transaction of the sender is the payment. */
+async function findMine({ client, order, built }: Look, sent: Sent): Promise<{ mine?: FoundTransaction; other?: FoundTransaction }> {
+  if (built.nonce === null) return {}
+  const first = await findByNonce(client, order.sender, built.nonce, built.builtHeight)
+  if (!first) return {}
+  let found: FoundTransaction | undefined = first
+  for (let step = 0; found && step <= NONCES_AFTER; step++) {
+    const transaction = await client.getTransaction({ hash: found.hash })
+    const same = transaction.to?.toLowerCase() === order.recipient.toLowerCase() && transaction.value === order.amountAtomic && transaction.input === '0x'
+    if (same) return { mine: found }
+    // With a hash in hand only a replacement at the same nonce concerns this payment.
+    if (sent.signature) break
+    found = await findByNonce(client, order.sender, found.nonce + 1, built.builtHeight)
+  }
+  return { other: first }
+}
+
+async function readLanded({ client, network, order, built }: Look, hash: Hash, head: { height: number; finalizedHeight: number }): Promise<Reading | undefined> {
+  const receipt = await absentIs(client.getTransactionReceipt({ hash }), TransactionReceiptNotFoundError)
+  if (!receipt) return undefined
+  const transaction = await client.getTransaction({ hash })
+  const facts = decodeLanded(transaction, receipt, order.asset)
+  const paid = facts.ok && compareLanded(intentOf(order, built.paymentId, built.maxFeeAtomic), facts).ok
+  const reverted = receipt.status === 'reverted'
+  const height = Number(receipt.blockNumber)
+  const confirmations = Math.max(1, head.height - height + 1)
+  return {
+    kind: 'landed',
+    at: serverNow(),
+    outcome: paid ? 'paid' : reverted ? 'reverted' : 'other',
+    failure: reverted ? 'The transaction was carried out and reverted: nothing was paid but the fee.' : null,
+    commitment: height <= head.finalizedHeight ? 'finalized' : confirmations >= network.confirmations ? 'confirmed' : 'processed',
+    landed: {
+      signature: hash,
+      height,
+      blockHash: receipt.blockHash,
+      confirmations,
+      requiredConfirmations: network.confirmations,
+      feeAtomic: receipt.gasUsed * receipt.effectiveGasPrice,
+    },
+  }
+}
+
+/** `eth_call` alone lets a payment pass that cannot cover its fee, so the balance is compared as well. */
+async function simulate(client: PublicClient, order: PaymentOrder, bytes: Uint8Array): Promise<Simulation> {
+  const decoded = decodeTransaction(bytes)
+  if (!decoded.ok) return { state: 'failed', reason: decoded.problem }
+  const [account, to] = [order.sender as Address, decoded.to as Address]
+  try {
+    const [balance, received] = await Promise.all([client.getBalance({ address: account }), client.getBalance({ address: to })])
+    const cost = decoded.valueAtomic + decoded.feeBoundAtomic
+    const words = (amount: bigint) => `${formatAmount(amount, order.asset.decimals)} ${order.asset.symbol}`
+    if (balance < cost) return { state: 'failed', reason: `the account holds ${words(balance)} and needs up to ${words(cost)}, the fee included. It lacks ${words(cost - balance)}.` }
+    await client.call({ account, to, value: decoded.valueAtomic, gas: decoded.gas, data: decoded.data as Hex })
+    return {
+      state: 'passed',
+      changes: [
+        { who: 'you', address: order.sender, beforeAtomic: balance, afterAtomic: balance - cost },
+        { who: 'recipient', address: decoded.to, beforeAtomic: received, afterAtomic: received + decoded.valueAtomic },
+      ],
+    }
+  } catch (error) {
+    const refused = error instanceof BaseError ? error.walk((cause) => cause instanceof ExecutionRevertedError || cause instanceof InsufficientFundsError) : null
+    if (refused) return { state: 'failed', reason: refused.message.split('\n')[0] ?? 'the recipient refuses it.' }
+    return { state: 'unavailable', reason: 'your connection to the network did not answer.' }
+  }
+}
+
+/** What viem throws for something a node does not have, as a value; everything else stays thrown. */
+async function absentIs<T>(work: Promise<T>, absence: abstract new (...args: never[]) => Error): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof absence) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,66 @@
+import { numberToHex, type EIP1193Provider } from 'viem'
+import { decodeTransaction } from '#chains/evm/decode.ts'
+import { checksumAddress } from '#contract/address.ts'
+import type { Network } from '#contract/network.ts'
+import type { Built, PaymentOrder } from '../../payment/order.ts'
+import type { WalletAnswer } from '../../payment/ports.ts'
+import { bounded } from '../bounded.ts'
+import { describeSignal, isNothingSent, signalOf } from '../errors.ts'
+import { switchChain } from './switch-chain.ts'
+
+/** A wallet that has not answered by then is treated as one that may have sent. */
+const SEND_WITHIN_MS = 5 * 60_000
+const READ_WITHIN_MS = 10_000
+const HASH = /^0x[0-9a-f]{64}$/i
+
+/** The wallet's accounts as it tells them now, first the one it would sign with. Never opens a window. */
+export async function readAccounts(provider: EIP1193Provider): Promise<string[]> {
+  const accounts = await bounded(provider.request({ method: 'eth_accounts' }), READ_WITHIN_MS)
+  return accounts.map((account) => checksumAddress(account))
+}
+
+/**
+ * Has the wallet sign and send a payment. The fields it is asked with are read from the reviewed bytes, in this browser.
+ * Before the request goes out every failure is `refused`; after it, only what is certain to have sent nothing.
+ */
+export async function payWithProvider(provider: EIP1193Provider, network: Network, order: PaymentOrder, built: Built): Promise<WalletAnswer> {
+  const decoded = decodeTransaction(built.bytes)
+  if (!decoded.ok || decoded.form !== 'unsigned') return refused('refused_transaction', order)
+  try {
+    await switchChain(provider, network, order.walletName)
+    // Switching may have taken a minute, and people switch accounts while they are at it.
+    if ((await readAccounts(provider))[0] !== order.sender) return { kind: 'signer_changed' }
+  } catch (error) {
+    const signal = signalOf(error)
+    return refused(isNothingSent(signal) ? signal : 'wrong_chain', order)
+  }
+  try {
+    const hash: unknown = await bounded(
+      provider.request({
+        method: 'eth_sendTransaction',
+        params: [
+          {
+            from: decoded.sender ?? (order.sender as `0x${string}`),
+            to: decoded.to as `0x${string}`,
+            value: numberToHex(decoded.valueAtomic),
+            gas: numberToHex(decoded.gas),
+            maxFeePerGas: numberToHex(decoded.maxFeePerGas),
+            maxPriorityFeePerGas: numberToHex(decoded.maxPriorityFeePerGas),
+            nonce: numberToHex(decoded.nonce),
+            chainId: numberToHex(decoded.chainId),
+            type: '0x2',
+          },
+        ],
+      } as never),
+      SEND_WITHIN_MS,
+    )
+    return typeof hash === 'string' && HASH.test(hash) ? { kind: 'sent', signature: hash.toLowerCase() } : { kind: 'lost' }
+  } catch (error) {
+    const signal = signalOf(error)
+    return isNothingSent(signal) ? refused(signal, order) : { kind: 'lost' }
+  }
+}
+
+function refused(signal: Parameters<typeof describeSignal>[0], order: PaymentOrder): WalletAnswer {
+  return { kind: 'refused', trouble: describeSignal(signal, order.walletName) }
+}

@@ -1,0 +1,14 @@
+import type { PaymentIntent } from '#chains/intent.ts'
+import type { PaymentOrder } from '../payment/order.ts'
+
+/** The order as the chains compare it; the payment's id and the fee cap belong to one attempt. */
+export function intentOf(order: PaymentOrder, paymentId: string, maxFeeAtomic: bigint): PaymentIntent {
+  const { network, asset, sender, recipient, amountAtomic } = order
+  return { paymentId, network, asset, sender, recipient, amountAtomic, maxFeeAtomic }
+}
+
+/** What differs between what was shown and what came back, for the payer. */
+export function firstDifference(rows: readonly { field: string; ok: boolean; expected: string; got: string }[]): string {
+  const row = rows.find(({ ok }) => !ok)
+  return row ? `${row.field} is ${row.got} instead of ${row.expected}.` : 'its meaning is another.'
+}

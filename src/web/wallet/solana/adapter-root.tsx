@@ -1,0 +1,84 @@
+import { WalletReadyState, type WalletName } from '@solana/wallet-adapter-base'
+import { ConnectionProvider, useWallet, WalletProvider, type WalletContextState } from '@solana/wallet-adapter-react'
+import type { StandardWalletAdapter } from '@solana/wallet-standard-wallet-adapter-base'
+import { useEffect } from 'react'
+import { createRoot } from 'react-dom/client'
+
+/**
+ * The wallet adapter's providers in a React root of their own, beside the page. Not around it, because they are loaded late and must
+ * not remount the page; not inside its StrictMode, because the adapter destroys the adapters it goes on using when a strict unmount
+ * is simulated, and account changes are then no longer seen.
+ */
+export type AdapterRoot = {
+  current(): WalletContextState
+  subscribe(on: () => void): void
+  /** Resolves once `holds` is true of the context, false after `withinMs`. */
+  until(holds: (context: WalletContextState) => boolean, withinMs: number): Promise<boolean>
+}
+
+/** A module constant: a fresh array on each render would rebuild every adapter. Standard wallets are found by the provider itself. */
+const NO_ADAPTERS: [] = []
+
+export async function mountAdapterRoot(endpoint: string): Promise<AdapterRoot> {
+  const listeners = new Set<() => void>()
+  let context: WalletContextState | undefined
+  const ready = new Promise<void>((resolve) => {
+    const publish = (next: WalletContextState) => {
+      context = next
+      resolve()
+      for (const on of listeners) on()
+    }
+    createRoot(document.createElement('div')).render(
+      <ConnectionProvider endpoint={endpoint}>
+        <WalletProvider autoConnect={false} localStorageKey="paydesk.solana-wallet" onError={ignoreError} wallets={NO_ADAPTERS}>
+          <Bridge publish={publish} />
+        </WalletProvider>
+      </ConnectionProvider>,
+    )
+  })
+  await ready
+
+  const current = () => {
+    if (!context) throw new Error('The wallet adapter has not rendered.')
+    return context
+  }
+  return {
+    current,
+    subscribe: (on) => void listeners.add(on),
+    until: (holds, withinMs) =>
+      new Promise((resolve) => {
+        const finish = (outcome: boolean) => {
+          clearTimeout(timer)
+          listeners.delete(look)
+          resolve(outcome)
+        }
+        const look = () => holds(current()) && finish(true)
+        const timer = setTimeout(() => finish(false), withinMs)
+        listeners.add(look)
+        look()
+      }),
+  }
+}
+
+/** The standard wallet behind an installed adapter of a name. */
+export function adapterNamed(context: WalletContextState, name: string): StandardWalletAdapter | undefined {
+  const found = context.wallets.find(({ adapter, readyState }) => adapter.name === name && readyState === WalletReadyState.Installed)
+  return found && isStandard(found.adapter) ? found.adapter : undefined
+}
+
+export function walletName(name: string): WalletName {
+  return name as WalletName
+}
+
+function isStandard(adapter: object): adapter is StandardWalletAdapter {
+  return 'wallet' in adapter && 'standard' in adapter
+}
+
+/** Every failure reaches its caller as well; the adapter's default prints it and opens the wallet's home page. */
+function ignoreError(): void {}
+
+function Bridge({ publish }: { publish: (context: WalletContextState) => void }) {
+  const context = useWallet()
+  useEffect(() => publish(context), [context, publish])
+  return null
+}

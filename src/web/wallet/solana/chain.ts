@@ -1,0 +1,119 @@
+import { PublicKey, VersionedTransaction } from '@solana/web3.js'
+import { compareLanded } from '#chains/solana/compare.ts'
+import { decodeTransaction } from '#chains/solana/decode.ts'
+import { maxFeeAtomic } from '#chains/solana/fee.ts'
+import { decodeLanded } from '#chains/solana/landed.ts'
+import { SOLANA_FINAL_CONFIRMATIONS, type Network } from '#contract/network.ts'
+import { serverNow } from '../../clock.ts'
+import type { Built, PaymentOrder, Reading, Sent, Simulation } from '../../payment/order.ts'
+import type { PaymentChain } from '../../payment/ports.ts'
+import { intentOf } from '../intent.ts'
+import type { Rpc } from './connections.ts'
+
+/** The user's own view of one Solana cluster. Everything is polled: a proxy that drops WebSockets must not look like an expiry. */
+export function solanaChain(networks: readonly Network[], rpcOf: (network: Network) => Rpc): PaymentChain {
+  const networkOf = (order: PaymentOrder): Network => {
+    const network = networks.find((each) => each.network === order.network)
+    if (!network) throw new Error(`${order.network} is not configured.`)
+    return network
+  }
+  const rpc = (order: PaymentOrder) => rpcOf(networkOf(order))
+  return {
+    blockTimeMs: (order) => networkOf(order).blockTimeMs,
+    head: async (order) => {
+      const [height, finalizedHeight] = await Promise.all([
+        rpc(order)((connection) => connection.getBlockHeight('confirmed')),
+        rpc(order)((connection) => connection.getBlockHeight('finalized')),
+      ])
+      return { height, finalizedHeight }
+    },
+    feeCap: async (order) => maxFeeAtomic(order.priorityFeeAtomic),
+    knows: async (order, bytes) => {
+      const decoded = decodeTransaction(bytes)
+      if (!decoded.ok) return false
+      return rpc(order)(async (connection) => (await connection.isBlockhashValid(decoded.blockhash, { commitment: 'processed' })).value).catch(() => null)
+    },
+    simulate: async (order, bytes) => simulate(rpc(order), order, bytes),
+    broadcast: async (order, bytes) => {
+      // The same bytes go out again every two seconds, so the node need not repeat them, nor judge them before it passes them on.
+      await rpc(order)((connection) => connection.sendRawTransaction(bytes, { skipPreflight: true, maxRetries: 0 }))
+    },
+    read: async (order, built, sent) => {
+      try {
+        return await read(rpc(order), order, built, sent)
+      } catch {
+        return { kind: 'unavailable', at: serverNow() }
+      }
+    },
+  }
+}
+
+async function read(rpc: Rpc, order: PaymentOrder, built: Built, sent: Sent): Promise<Reading> {
+  const { signature } = sent
+  if (!signature) return { kind: 'unavailable', at: serverNow() }
+  // The height is read before the status: what lands between the two is then seen, never missed. One node answers both.
+  const { finalizedHeight, status } = await rpc(async (connection) => ({
+    finalizedHeight: await connection.getBlockHeight('finalized'),
+    status: (await connection.getSignatureStatuses([signature], { searchTransactionHistory: true })).value[0],
+  }))
+  if (!status) return { kind: 'absent', at: serverNow(), finalizedHeight }
+  const commitment = status.confirmationStatus ?? 'processed'
+  if (commitment === 'processed') return { kind: 'pending', at: serverNow(), signature }
+  const transaction = await rpc((connection) => connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }))
+  if (!transaction) return { kind: 'pending', at: serverNow(), signature }
+  const facts = decodeLanded(transaction)
+  const paid = facts.ok && compareLanded(intentOf(order, built.paymentId, built.maxFeeAtomic), facts).ok
+  const failed = status.err !== null
+  return {
+    kind: 'landed',
+    at: serverNow(),
+    outcome: paid && !failed ? 'paid' : failed ? 'reverted' : 'other',
+    failure: failed ? `The transaction was carried out and failed: ${describeFailure(status.err)}. Nothing was paid but the fee.` : null,
+    commitment,
+    landed: {
+      signature,
+      height: status.slot,
+      blockHash: null,
+      confirmations: commitment === 'finalized' ? SOLANA_FINAL_CONFIRMATIONS : Math.min(SOLANA_FINAL_CONFIRMATIONS - 1, status.confirmations ?? 1),
+      requiredConfirmations: SOLANA_FINAL_CONFIRMATIONS,
+      feeAtomic: BigInt(transaction.meta?.fee ?? 0),
+    },
+  }
+}
+
+async function simulate(rpc: Rpc, order: PaymentOrder, bytes: Uint8Array): Promise<Simulation> {
+  const addresses = [order.sender, order.recipient]
+  try {
+    return await rpc(async (connection) => {
+      const before = await connection.getMultipleAccountsInfo(addresses.map((address) => new PublicKey(address)), 'confirmed')
+      const { value } = await connection.simulateTransaction(VersionedTransaction.deserialize(bytes), {
+        sigVerify: false,
+        replaceRecentBlockhash: false,
+        commitment: 'confirmed',
+        accounts: { encoding: 'base64', addresses },
+      })
+      if (value.err) {
+        const reason = describeFailure(value.err)
+        // A node that lags does not know the blockhash yet: it tried nothing out.
+        return reason === 'BlockhashNotFound' ? { state: 'unavailable', reason: 'your connection lags behind the network.' } : { state: 'failed', reason: `${reason}.` }
+      }
+      const changes = addresses.map((address, index) => ({
+        who: index === 0 ? ('you' as const) : ('recipient' as const),
+        address,
+        beforeAtomic: BigInt(before[index]?.lamports ?? 0),
+        afterAtomic: BigInt(value.accounts?.[index]?.lamports ?? before[index]?.lamports ?? 0),
+      }))
+      return { state: 'passed', changes }
+    })
+  } catch {
+    return { state: 'unavailable', reason: 'your connection to the network did not answer.' }
+  }
+}
+
+/** A cluster's error in a word or two: `InsufficientFundsForRent`, or the instruction that failed and how. */
+function describeFailure(error: unknown): string {
+  if (typeof error === 'string') return error
+  if (typeof error !== 'object' || error === null) return 'no reason given'
+  const [name, detail] = Object.entries(error)[0] ?? ['no reason given', undefined]
+  return name === 'InstructionError' && Array.isArray(detail) ? `instruction ${Number(detail[0]) + 1}, ${describeFailure(detail[1])}` : name === 'Custom' ? `code ${String(detail)}` : name
+}

@@ -1,0 +1,68 @@
+import type { SolanaSignMessageFeature, SolanaSignTransactionFeature } from '@solana/wallet-standard-features'
+import type { Wallet, WalletAccount } from '@wallet-standard/base'
+import bs58 from 'bs58'
+import { SOLANA_DEVNET, SOLANA_MAINNET, type NetworkId } from '#contract/network.ts'
+import { bounded } from '../bounded.ts'
+import { WalletProblem } from '../errors.ts'
+
+/** What a payment needs of a Solana wallet; the rest of the app knows no wallet but this. */
+export interface SolanaSigner {
+  /** As the wallet tells them now. */
+  accounts(): readonly string[]
+  /** The wire bytes with the wallet's signature; the wallet may have changed them. */
+  signTransaction(address: string, network: NetworkId, bytes: Uint8Array): Promise<Uint8Array>
+  /** 64 bytes. */
+  signMessage(address: string, text: string): Promise<Uint8Array>
+}
+
+type Chain = `${string}:${string}`
+
+const SOLANA_TESTNET = 'solana:4uhcVJyU9pJkvQyS88uRDiswHXSCkY3z'
+const SIGN_WITHIN_MS = 5 * 60_000
+
+/**
+ * The Wallet Standard's name of a network. The adapter's own `signTransaction` passes none, and the wallet then simulates on
+ * whatever cluster it happens to be on.
+ */
+export function standardChain(network: NetworkId): Chain {
+  if (network === SOLANA_MAINNET) return 'solana:mainnet'
+  if (network === SOLANA_DEVNET) return 'solana:devnet'
+  return network === SOLANA_TESTNET ? 'solana:testnet' : 'solana:localnet'
+}
+
+/** Calls the wallet's own features, each with its account and chain. */
+export function standardSigner(wallet: Wallet): SolanaSigner {
+  const accountOf = (address: string): WalletAccount => {
+    const account = wallet.accounts.find((each) => each.address === address)
+    if (!account) throw new WalletProblem('unauthorized', wallet.name)
+    return account
+  }
+  return {
+    accounts: () => wallet.accounts.map(({ address }) => address),
+    signTransaction: async (address, network, bytes) => {
+      const [account, chain] = [accountOf(address), standardChain(network)]
+      if (!hasSignTransaction(wallet)) throw new WalletProblem('unsupported', wallet.name)
+      if (account.chains.length > 0 && !account.chains.includes(chain)) throw new WalletProblem('wrong_chain', wallet.name)
+      const feature = wallet.features['solana:signTransaction']
+      const [output] = await bounded(feature.signTransaction({ account, chain, transaction: bytes }), SIGN_WITHIN_MS)
+      if (!output) throw new WalletProblem('refused_transaction', wallet.name)
+      return Uint8Array.from(output.signedTransaction)
+    },
+    signMessage: async (address, text) => {
+      const account = accountOf(address)
+      if (!hasSignMessage(wallet)) throw new WalletProblem('unsupported', wallet.name)
+      const message = new TextEncoder().encode(text)
+      const [output] = await bounded(wallet.features['solana:signMessage'].signMessage({ account, message }), SIGN_WITHIN_MS)
+      if (!output || bs58.encode(output.signedMessage) !== bs58.encode(message)) throw new WalletProblem('refused_transaction', wallet.name)
+      return Uint8Array.from(output.signature)
+    },
+  }
+}
+
+function hasSignTransaction(wallet: Wallet): wallet is Wallet & { features: SolanaSignTransactionFeature } {
+  return 'solana:signTransaction' in wallet.features
+}
+
+function hasSignMessage(wallet: Wallet): wallet is Wallet & { features: SolanaSignMessageFeature } {
+  return 'solana:signMessage' in wallet.features
+}

@@ -1,0 +1,48 @@
+import type { Family } from '#contract/address.ts'
+import { familyOf, type Network } from '#contract/network.ts'
+import { configQuery } from '../api/queries.ts'
+import { queryClient } from '../api/query-client.ts'
+import type { PaymentChain, PaymentWallet, TransactionReader } from '../payment/ports.ts'
+import type { ConnectedAccount } from './accounts.ts'
+import { rememberedWallet } from './remembered.ts'
+
+/** What both families' wallet code offers; `evm.ts` and `solana.ts` are its two shapes. */
+export interface WalletStack {
+  /** Asks the wallet. Several accounts: the wallet's first is current until `choose`. */
+  connect(walletId: string): Promise<readonly string[]>
+  choose(address: string): void
+  /** Connects the wallet of the last visit if it still trusts this page; never opens a window. */
+  reconnect(): Promise<void>
+  disconnect(): Promise<void>
+  signMessage(account: ConnectedAccount, text: string): Promise<string>
+  readonly wallet: PaymentWallet
+  readonly chain: PaymentChain
+  readonly reader: TransactionReader
+  /** In atomic units of the network's native currency. */
+  balance(network: Network, address: string): Promise<bigint>
+}
+
+const loading = new Map<Family, Promise<WalletStack>>()
+
+/** Loads a family's stack once. A load that failed is tried anew by the next caller. */
+export function loadStack(family: Family): Promise<WalletStack> {
+  const known = loading.get(family)
+  if (known) return known
+  const stack = startStack(family)
+  loading.set(family, stack)
+  stack.catch(() => loading.delete(family))
+  return stack
+}
+
+async function startStack(family: Family): Promise<WalletStack> {
+  const { networks } = await queryClient.ensureQueryData(configQuery)
+  const own = networks.filter(({ network }) => familyOf(network) === family)
+  if (family === 'evm') return (await import('./evm.ts')).startEvm(own)
+  return (await import('./solana.ts')).startSolana(own)
+}
+
+/** At the start of the app: connects again whoever was connected, in the background and silently. */
+export async function reconnectWallets(): Promise<void> {
+  const families = (['evm', 'solana'] as const).filter((family) => rememberedWallet(family) !== undefined)
+  await Promise.allSettled(families.map(async (family) => (await loadStack(family)).reconnect()))
+}
