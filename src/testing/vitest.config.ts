@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] } as const
+const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] }
 
 /**
  * Two projects. `unit`: what needs no process and no database, the vocabularies, the browser's own code, and the tests of the repository.
@@ -27,11 +27,11 @@ export default defineConfig({
           exclude: ['src/testing/repository.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 90_000,
-          teardownTimeout: 20_000,
         },
       },
     ],
     maxWorkers: 2,
+    teardownTimeout: 20_000,
     retry: 0,
     passWithNoTests: false,
     dangerouslyIgnoreUnhandledErrors: false,
