@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url'
 import { openDatabase } from '#postgres/open.ts'
 import { createApp } from './app.ts'
 import { createChains } from './chains/create.ts'
 import type { ServiceConfig } from './config.ts'
 import type { Context } from './context.ts'
+import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
 import { startEventStream } from './events/stream.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { startServer } from './http/server.ts'
@@ -20,9 +20,6 @@ export type RunningService = {
   /** Stops accepting, finishes what is in flight, and releases everything within 10 seconds. */
   [Symbol.asyncDispose](): Promise<void>
 }
-
-/** Where the service's migrations are, for every program that opens its database. */
-export const SERVICE_SCHEMA = { migrations: fileURLToPath(new URL('db/migrations', import.meta.url)), schema: 'service' }
 
 const STOP_WITHIN_MS = 8_000
 

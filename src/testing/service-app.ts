@@ -1,0 +1,78 @@
+import type { DestinationStream } from 'pino'
+import type { Plan, Scope } from '#contract/api-key.ts'
+import { SCOPES } from '#contract/api-key.ts'
+import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
+import { createApp } from '#service/app.ts'
+import type { Context } from '#service/context.ts'
+import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
+import { payment } from '#service/db/schema.ts'
+import { startEventStream } from '#service/events/stream.ts'
+import type { ReadPayment } from '#service/events/to-message.ts'
+import { startServer } from '#service/http/server.ts'
+import { createAccount } from '#service/keys/create-account.ts'
+import { createKey } from '#service/keys/create-key.ts'
+import { createLog } from '#service/log.ts'
+import { createMetrics } from '#service/metrics.ts'
+import { examples } from '#service/openapi/examples.ts'
+import type { Routes } from '#service/routes/handler.ts'
+
+/** Handlers that answer with the reference's examples: for tests of what stands before and after a handler. */
+export const exampleRoutes: Routes = {
+  transactionSend: async () => examples.transactionSend.reply,
+  transactionSubmitted: async () => examples.transactionSubmitted.reply,
+  paymentStatus: async () => examples.paymentStatus.reply,
+  paymentHistory: async () => examples.paymentHistory.reply,
+  paymentList: async () => examples.paymentList.reply,
+  paymentSummary: async () => examples.paymentSummary.reply,
+  tokenInfo: async () => examples.tokenInfo.reply,
+}
+
+export type TestApp = { url: string; port: number; context: Context; [Symbol.asyncDispose](): Promise<void> }
+
+type Options = {
+  target: DatabaseTarget
+  routes?: Partial<Routes>
+  now?: () => Date
+  log?: DestinationStream
+  readPayment?: ReadPayment
+  limits?: Parameters<typeof startEventStream>[1]['limits']
+}
+
+/** The service's own HTTP server, pipeline and event stream over a real database, without chains. */
+export async function startTestApp({ target, routes, now = () => new Date(), log, readPayment = async () => examples.paymentStatus.reply, limits }: Options): Promise<TestApp> {
+  await using stack = new AsyncDisposableStack()
+  const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
+  const context: Context = {
+    config: { host: '127.0.0.1', port: 0, database: target, networks: [], logLevel: 'info' },
+    db: database.db,
+    chains: new Map(),
+    log: createLog(log ? 'debug' : 'silent', log),
+    now,
+  }
+  const metrics = createMetrics()
+  const events = await startEventStream(context, { listen: database.listen, metrics, readPayment, limits })
+  const server = await startServer({
+    host: '127.0.0.1',
+    port: 0,
+    fetch: createApp(context, { ...exampleRoutes, ...routes }, metrics).fetch,
+    onUpgrade: events.onUpgrade,
+    now,
+  })
+  stack.defer(async () => void (await Promise.all([server.stop(5_000), events.stop()])))
+  const running = stack.move()
+  return { url: `http://127.0.0.1:${server.port}`, port: server.port, context, [Symbol.asyncDispose]: () => running.disposeAsync() }
+}
+
+/** An account with one key. */
+export async function createTestKey(db: Database, options: { scopes?: readonly Scope[]; plan?: Plan; expiresAt?: Date } = {}): Promise<{ accountId: string; id: string; key: string }> {
+  const { scopes = SCOPES, plan = 'premium', expiresAt } = options
+  const account = await createAccount(db, { name: 'test', plan: 'premium' })
+  return { accountId: account.id, ...(await createKey(db, { accountId: account.id, name: 'test', scopes, plan, environment: 'test', expiresAt })) }
+}
+
+/** A payment's row, for tests of what hangs on one. */
+export async function insertTestPayment(db: Database, row: { id: string; accountId: string; sender?: string; recipient?: string }): Promise<void> {
+  const { paymentStatus } = examples
+  const { network, asset, symbol, decimals, amountAtomic, sender, recipient } = paymentStatus.reply
+  await db.insert(payment).values({ mode: 'local', status: 'created', network, asset, symbol, decimals, amount: BigInt(amountAtomic), sender, recipient, ...row })
+}
