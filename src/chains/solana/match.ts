@@ -108,8 +108,8 @@ function instructionsRow(facts: SolanaFacts, { allowGuards = false }: MatchOptio
 function hasPlainRoles({ accounts, operations }: SolanaFacts): boolean {
   const paid = new Set(operations.flatMap((operation) => (operation.kind === 'transfer' ? [operation.from, operation.to] : [])))
   return accounts.every(({ address, writable, called, named }, index) => {
-    if (called) return !writable && !named
-    if (paid.has(address)) return writable
+    if (paid.has(address)) return writable && !called
+    if (called) return !writable
     return index === 0 || named
   })
 }

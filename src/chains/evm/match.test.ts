@@ -1,0 +1,154 @@
+import { hexToBytes, serializeTransaction, type Hex, type TransactionSerializable } from 'viem'
+import { describe, expect, test } from 'vitest'
+import { evmFacts, evmIntent, evmPayer, evmReviewed, evmStranger, failing } from '#testing/chain-payments.ts'
+import { buildPayment } from './build.ts'
+import { compareLanded, compareSigned } from './compare.ts'
+import { decodeLanded, type ChainReceipt, type ChainTransaction } from './landed.ts'
+import { matchTransaction } from './match.ts'
+
+const fields = { type: 'eip1559', chainId: 31337, to: evmIntent.recipient as Hex, value: evmIntent.amountAtomic, ...evmFacts } as const
+const match = (change: Partial<TransactionSerializable>) => matchTransaction(evmIntent, hexToBytes(serializeTransaction({ ...fields, ...change } as TransactionSerializable)))
+
+describe('matchTransaction', () => {
+  test('holds for the payment that was asked for, with both values of every property in words', () => {
+    const { ok, rows } = matchTransaction(evmIntent, evmReviewed)
+    expect(ok).toBe(true)
+    expect(Object.fromEntries(rows.map(({ field, expected, got }) => [field, [expected, got]]))).toEqual({
+      network: ['eip155:31337', 'eip155:31337'],
+      sender: [evmPayer.address, evmPayer.address],
+      recipient: [evmIntent.recipient, evmIntent.recipient],
+      amount: ['0.01 ETH', '0.01 ETH'],
+      asset: ['ETH', 'ETH'],
+      fee: ['at most 0.001 ETH', 'at most 0.000063 ETH'],
+      feePayer: [evmPayer.address, evmPayer.address],
+      signers: [evmPayer.address, evmPayer.address],
+      expiry: ['valid until its nonce is used', 'nonce 7'],
+      instructions: ['a plain transfer within 1000000 gas', 'a plain transfer with 21000 gas'],
+    })
+  })
+
+  test.each<[string, Partial<TransactionSerializable>, string[]]>([
+    ['another chain', { chainId: 1 }, ['network']],
+    ['another recipient', { to: evmStranger.address }, ['recipient']],
+    ['one wei more', { value: evmIntent.amountAtomic + 1n }, ['amount']],
+    ['one wei less', { value: evmIntent.amountAtomic - 1n }, ['amount']],
+    ['data', { data: '0x00' }, ['asset', 'instructions']],
+    ['an approval in the place of a payment', { data: `0x095ea7b3${'ff'.repeat(64)}`, value: 0n }, ['amount', 'asset', 'instructions']],
+    ['a fee drained by the gas price', { maxFeePerGas: 10n ** 15n }, ['fee']],
+    ['a fee one wei above the cap', { maxFeePerGas: evmIntent.maxFeeAtomic / 21_000n + 1n }, ['fee']],
+    ['a fee drained by gas', { gas: 30_000_000n }, ['fee', 'instructions']],
+    ['less gas than any transfer takes', { gas: 20_999n }, ['instructions']],
+  ])('blocks %s', (_, change, fails) => {
+    const result = match(change)
+    expect(result.ok).toBe(false)
+    expect(failing(result)).toEqual(fails)
+  })
+
+  test('blocks what it cannot read', () => {
+    expect(matchTransaction(evmIntent, new Uint8Array())).toMatchObject({ ok: false, rows: [{ field: 'instructions', ok: false, got: 'This is not an EIP-1559 transaction.' }] })
+  })
+
+  test.each([
+    ['a token', { asset: { ...evmIntent.asset, native: false, address: evmStranger.address, symbol: 'USDC' } }],
+    ['another network', { network: 'eip155:1' }],
+    ['Solana', { network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' }],
+    ['nothing', { amountAtomic: 0n }],
+    ['the sender itself', { sender: evmIntent.recipient }],
+    ['an address that is not in its normal form', { recipient: evmIntent.recipient.toLowerCase() }],
+  ])('an intent to pay %s never holds', (_, change) => {
+    expect(matchTransaction({ ...evmIntent, ...change }, evmReviewed).ok).toBe(false)
+  })
+
+  test('takes signed bytes only with the signature of the sender', async () => {
+    expect(matchTransaction(evmIntent, hexToBytes(await evmPayer.signTransaction(fields))).ok).toBe(true)
+    expect(failing(matchTransaction(evmIntent, hexToBytes(await evmStranger.signTransaction(fields))))).toEqual(['sender', 'feePayer', 'signers'])
+  })
+})
+
+describe('the digest', () => {
+  const digestOf = (change: Partial<TransactionSerializable>) => match(change).digest
+
+  test('stays when a rebuild changes nonce and fees below the cap', () => {
+    expect(digestOf({ nonce: 8, maxFeePerGas: 4_000_000_000n, gas: 22_000n })).toBe(matchTransaction(evmIntent, evmReviewed).digest)
+  })
+
+  test('changes with everything that matters', () => {
+    const changes: Partial<TransactionSerializable>[] = [{}, { chainId: 1 }, { to: evmStranger.address }, { value: 1n }, { data: '0x00' }, { maxFeePerGas: 10n ** 15n }]
+    const digests = changes.map(digestOf)
+    const otherCap = matchTransaction({ ...evmIntent, maxFeeAtomic: evmIntent.maxFeeAtomic + 1n }, evmReviewed).digest
+    const otherSender = matchTransaction({ ...evmIntent, sender: evmStranger.address }, evmReviewed).digest
+    const unread = matchTransaction(evmIntent, new Uint8Array()).digest
+    expect(new Set([...digests, otherCap, otherSender, unread]).size).toBe(9)
+  })
+})
+
+describe('compareSigned', () => {
+  const compare = async (change: Partial<typeof fields>, account = evmPayer) => compareSigned(evmIntent, evmReviewed, hexToBytes(await account.signTransaction({ ...fields, ...change })))
+
+  test('holds for the very transaction that was shown, under the same digest', async () => {
+    const result = await compare({})
+    expect(failing(result)).toEqual([])
+    expect(result.digest).toBe(matchTransaction(evmIntent, evmReviewed).digest)
+  })
+
+  test('refuses everything else', async () => {
+    expect(failing(await compare({}, evmStranger))).toContain('signers')
+    expect(failing(await compare({ nonce: 8 }))).toEqual(['expiry'])
+    expect(failing(await compare({ maxFeePerGas: 4_000_000_000n }))).toEqual(['fee'])
+    expect(failing(await compare({ to: evmStranger.address }))).toContain('recipient')
+    expect(failing(compareSigned(evmIntent, evmReviewed, evmReviewed))).toEqual(['signers'])
+    expect(compareSigned(evmIntent, new Uint8Array(), evmReviewed).ok).toBe(false)
+    expect(compareSigned(evmIntent, evmReviewed, new Uint8Array()).ok).toBe(false)
+  })
+
+  test('refuses a transaction that fits the intent but is not the one reviewed', async () => {
+    const other = buildPayment({ ...evmIntent, ...evmFacts, recipient: evmStranger.address })
+    expect(failing(compareSigned(evmIntent, other, hexToBytes(await evmPayer.signTransaction(fields))))).toEqual(['instructions'])
+  })
+})
+
+describe('compareLanded', () => {
+  const hash = `0x${'ab'.repeat(32)}`
+  const transaction: ChainTransaction = { hash, from: evmPayer.address.toLowerCase(), to: evmIntent.recipient.toLowerCase(), value: evmIntent.amountAtomic, input: '0x', nonce: 7, gas: 21_000n, type: 'eip1559', chainId: 31337, maxFeePerGas: 3n, maxPriorityFeePerGas: 1n }
+  const receipt: ChainReceipt = { transactionHash: hash, status: 'success', blockNumber: 12n, blockHash: `0x${'cd'.repeat(32)}`, gasUsed: 21_000n, effectiveGasPrice: 2n }
+
+  function compare(change: Partial<ChainTransaction>, outcome: Partial<ChainReceipt> = {}) {
+    const landed = decodeLanded({ ...transaction, ...change }, { ...receipt, ...outcome })
+    return landed.ok ? compareLanded(evmIntent, landed) : landed
+  }
+
+  test('holds for the payment, whatever fee and nonce the wallet chose', () => {
+    for (const change of [{}, { nonce: 99, maxFeePerGas: 10n ** 18n, gas: 90_000n }, { type: 'legacy', maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: 5n }]) {
+      const result = compare(change)
+      expect(result).toMatchObject({ ok: true, digest: matchTransaction(evmIntent, evmReviewed).digest })
+    }
+  })
+
+  test('reads the facts of the block', () => {
+    expect(decodeLanded(transaction, receipt)).toMatchObject({ ok: true, succeeded: true, blockHeight: 12, feeAtomic: 42_000n, sender: evmPayer.address, transfer: { sender: evmPayer.address, recipient: evmIntent.recipient, amountAtomic: evmIntent.amountAtomic } })
+  })
+
+  test.each<[string, Partial<ChainTransaction>, Partial<ChainReceipt>, string[]]>([
+    ['that reverted', {}, { status: 'reverted' }, ['instructions']],
+    ['of another sender', { from: evmStranger.address }, {}, ['sender', 'feePayer', 'signers']],
+    ['to another recipient', { to: evmStranger.address }, {}, ['recipient']],
+    ['of another amount', { value: 1n }, {}, ['amount']],
+    ['with data', { input: '0x00' }, {}, ['asset', 'instructions']],
+    ['on another chain', { chainId: 1 }, {}, ['network']],
+  ])('refuses a transaction %s', (_, change, outcome, fails) => {
+    const result = compare(change, outcome)
+    expect('rows' in result && failing(result)).toEqual(fails)
+  })
+
+  test.each<[string, Partial<ChainTransaction>, Partial<ChainReceipt>]>([
+    ['type 3', { type: 'eip4844' }, {}],
+    ['type 4', { type: 'eip7702' }, {}],
+    ['a contract creation', { to: null }, {}],
+    ['no chain', { chainId: undefined }, {}],
+    ['no fee', { maxFeePerGas: undefined, gasPrice: undefined }, {}],
+    ['a recipient that is none', { to: '0x12' }, {}],
+    ['the receipt of another', {}, { transactionHash: `0x${'00'.repeat(32)}` }],
+  ])('does not read %s', (_, change, outcome) => {
+    expect(compare(change, outcome)).toMatchObject({ ok: false, problem: expect.any(String) })
+  })
+})

@@ -1,0 +1,55 @@
+import fc from 'fast-check'
+import { fromRlp, hexToBytes, toRlp, type Hex } from 'viem'
+import { expect, test } from 'vitest'
+import { readRlp, RlpProblem } from './rlp.ts'
+
+type Tree = Uint8Array | Tree[]
+
+const { tree } = fc.letrec<{ tree: Tree; list: Tree[]; leaf: Uint8Array }>((tie) => ({
+  tree: fc.oneof({ maxDepth: 3 }, tie('leaf'), tie('list')),
+  list: fc.array(tie('tree'), { maxLength: 5 }),
+  leaf: fc.oneof(fc.uint8Array({ maxLength: 4 }), fc.uint8Array({ minLength: 50, maxLength: 300 })),
+}))
+
+test('reads what viem writes', () => {
+  fc.assert(
+    fc.property(tree, (value) => {
+      expect(readRlp(toRlp(value, 'bytes'))).toEqual(value)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('accepts only the spelling that viem would write', () => {
+  let accepted = 0
+  const bytes = fc.oneof(fc.uint8Array({ minLength: 1, maxLength: 8 }), tree.chain((value) => fc.tuple(fc.constant(toRlp(value, 'bytes')), fc.nat(), fc.nat(255)).map(([rlp, at, byte]) => rlp.with(at % rlp.length, byte))))
+  fc.assert(
+    fc.property(bytes, (input) => {
+      try {
+        readRlp(input)
+      } catch (error) {
+        expect(error).toBeInstanceOf(RlpProblem)
+        return
+      }
+      accepted++
+      expect(toRlp(fromRlp(input, 'bytes'), 'bytes')).toEqual(input)
+    }),
+    { numRuns: 20_000 },
+  )
+  expect(accepted).toBeGreaterThan(1000)
+})
+
+test.each<[string, Hex, string]>([
+  ['nothing', '0x', 'ends in the middle'],
+  ['a cut value', '0x83aabb', 'ends in the middle'],
+  ['a cut list', '0xc2aa', 'ends in the middle'],
+  ['a value beyond its list', '0xc183aabbcc', 'ends in the middle'],
+  ['a tail', '0x0a00', 'follow the transaction'],
+  ['one small byte with a length', '0x8101', 'shortest form'],
+  ['a long length for a short value', '0xb801ff', 'shortest form'],
+  ['a length with leading zeros', `0xb90038${'aa'.repeat(56)}`, 'shortest form'],
+  ['a length of eight bytes', '0xbfffffffffffffffff', 'shortest form'],
+  ['lists without end', '0xc7c6c5c4c3c2c1c0', 'nested too deep'],
+])('refuses %s', (_, hex, problem) => {
+  expect(() => readRlp(hexToBytes(hex))).toThrow(problem)
+})

@@ -1,0 +1,199 @@
+import { ComputeBudgetProgram, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
+import bs58 from 'bs58'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { solanaFacts, solanaIntent, solanaPayer, solanaReviewed } from '#testing/chain-payments.ts'
+import { buildPayment } from './build.ts'
+import { decodeTransaction } from './decode.ts'
+import { LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, SYSTEM_PROGRAM } from './programs.ts'
+
+const address = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => bs58.encode(bytes))
+const payment = fc.record({
+  sender: address,
+  recipient: address,
+  blockhash: address,
+  paymentId: fc.stringMatching(/^pay_[1-9A-HJ-NP-Za-km-z]{22}$/),
+  amountAtomic: fc.bigInt(1n, 2n ** 64n - 1n),
+  unitLimit: fc.integer({ min: 1, max: 60_000 }),
+  unitPriceMicroLamports: fc.bigInt(0n, 1_000_000_000n),
+})
+
+/** The same payment as the Solana library compiles it. */
+function compile(input: typeof solanaIntent & typeof solanaFacts) {
+  const [payerKey, toPubkey] = [new PublicKey(input.sender), new PublicKey(input.recipient)]
+  const instructions = [
+    ComputeBudgetProgram.setComputeUnitLimit({ units: input.unitLimit }),
+    ComputeBudgetProgram.setComputeUnitPrice({ microLamports: input.unitPriceMicroLamports }),
+    SystemProgram.transfer({ fromPubkey: payerKey, toPubkey, lamports: input.amountAtomic }),
+    new TransactionInstruction({ programId: new PublicKey(MEMO_PROGRAM), keys: [], data: Buffer.from(input.paymentId) }),
+  ]
+  return new TransactionMessage({ payerKey, recentBlockhash: input.blockhash, instructions })
+}
+
+function problemOf(bytes: Uint8Array): string | undefined {
+  const decoded = decodeTransaction(bytes)
+  return decoded.ok ? undefined : decoded.problem
+}
+
+describe('what was built', () => {
+  test('is what web3.js compiles, byte for byte, and reads back as what went in', () => {
+    fc.assert(
+      fc.property(payment, (change) => {
+        fc.pre(change.sender !== change.recipient)
+        const input = { ...solanaIntent, ...change }
+        const bytes = buildPayment(input)
+        expect(bytes).toEqual(Uint8Array.from(new VersionedTransaction(compile(input).compileToV0Message()).serialize()))
+        const { sender, recipient, amountAtomic, paymentId, blockhash, unitLimit, unitPriceMicroLamports } = input
+        expect(decodeTransaction(bytes)).toMatchObject({
+          ok: true,
+          form: 'unsigned',
+          version: 0,
+          feePayer: sender,
+          signers: [sender],
+          signature: null,
+          blockhash,
+          transfer: { sender, recipient, amountAtomic, memo: paymentId },
+          operations: [{ kind: 'fee_limit', units: unitLimit }, { kind: 'fee_price', microLamports: unitPriceMicroLamports }, { kind: 'transfer' }, { kind: 'memo', text: paymentId }],
+        })
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('is told in steps', () => {
+    const decoded = decodeTransaction(solanaReviewed)
+    expect(decoded.ok && decoded.steps).toEqual([
+      { kind: 'fee_limit', facts: { units: '30000' } },
+      { kind: 'fee_price', facts: { price: '50000 micro-lamports per unit' } },
+      { kind: 'transfer', facts: { from: solanaIntent.sender, to: solanaIntent.recipient, amount: '0.1 SOL' } },
+      { kind: 'memo', facts: { text: solanaIntent.paymentId } },
+    ])
+  })
+
+  test.each([
+    ['another family', { network: 'eip155:1' }],
+    ['a token', { asset: { ...solanaIntent.asset, native: false } }],
+    ['nothing', { amountAtomic: 0n }],
+    ['more than 64 bits', { amountAtomic: 2n ** 64n }],
+    ['a payment to the sender', { recipient: solanaIntent.sender }],
+    ['a payment to a program', { recipient: SYSTEM_PROGRAM }],
+    ['a payment to an EVM address', { recipient: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed' }],
+    ['too many units', { unitLimit: 60_001 }],
+    ['half a unit', { unitLimit: 0.5 }],
+    ['a price above the cap', { unitPriceMicroLamports: 1_000_000_001n }],
+  ])('is never %s', (_, change) => {
+    expect(() => buildPayment({ ...solanaIntent, ...solanaFacts, ...change })).toThrow(RangeError)
+  })
+})
+
+describe('whatever web3.js writes', () => {
+  const meta = fc.record({ pubkey: address.map((text) => new PublicKey(text)), isSigner: fc.boolean(), isWritable: fc.boolean() })
+  const instruction = fc
+    .record({ programId: address.map((text) => new PublicKey(text)), keys: fc.array(meta, { maxLength: 3 }), data: fc.uint8Array({ maxLength: 200 }) })
+    .map(({ data, ...rest }) => new TransactionInstruction({ ...rest, data: Buffer.from(data) }))
+
+  test('reads as the same accounts, roles and data, legacy and v0', () => {
+    fc.assert(
+      fc.property(fc.array(instruction, { maxLength: 4 }), fc.boolean(), (instructions, legacy) => {
+        const message = new TransactionMessage({ payerKey: solanaPayer.publicKey, recentBlockhash: solanaFacts.blockhash, instructions })
+        const compiled = legacy ? message.compileToLegacyMessage() : message.compileToV0Message()
+        const bytes = new VersionedTransaction(compiled).serialize()
+        fc.pre(bytes.length <= 1232)
+        const decoded = decodeTransaction(bytes)
+        if (!decoded.ok) throw new Error(decoded.problem)
+        expect(decoded.version).toBe(legacy ? 'legacy' : 0)
+        expect(decoded.message).toEqual(Uint8Array.from(compiled.serialize()))
+        expect(decoded.accounts.map(({ address: key, signer, writable }) => [key, signer, writable])).toEqual(
+          compiled.staticAccountKeys.map((key, index) => [key.toBase58(), compiled.isAccountSigner(index), isWritable(compiled, index)]),
+        )
+        expect(decoded.operations).toEqual(
+          instructions.map(({ programId, keys, data }) => ({ kind: 'unknown', program: programId.toBase58(), accounts: keys.map(({ pubkey }) => pubkey.toBase58()), data: Uint8Array.from(data) })),
+        )
+        expect(decoded.transfer).toBeNull()
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  function isWritable({ header, staticAccountKeys }: { header: { numRequiredSignatures: number; numReadonlySignedAccounts: number; numReadonlyUnsignedAccounts: number }; staticAccountKeys: unknown[] }, index: number) {
+    const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = header
+    return index < numRequiredSignatures ? index < numRequiredSignatures - numReadonlySignedAccounts : index < staticAccountKeys.length - numReadonlyUnsignedAccounts
+  }
+})
+
+describe('is refused', () => {
+  /** Where parts of the built transaction stand: 1 + 64 bytes of signatures, version, header, five keys, blockhash, instructions. */
+  const AT = { version: 65, signers: 66, readonlySigned: 67, readonlyUnsigned: 68, keyCount: 69, keys: 70, instructionCount: 70 + 5 * 32 + 32 }
+  const set = (at: number, byte: number) => solanaReviewed.with(at, byte)
+
+  test.each<[string, Uint8Array, string]>([
+    ['nothing', new Uint8Array(), 'ends in the middle'],
+    ['a tail', Uint8Array.from([...solanaReviewed, 0]), '1 bytes follow'],
+    ['a cut', solanaReviewed.slice(0, -1), 'ends in the middle'],
+    ['more than a packet', new Uint8Array(1233), 'larger than 1232'],
+    ['an unknown version', set(AT.version, 0x81), 'version 1'],
+    ['a lookup table', Uint8Array.from([...solanaReviewed.slice(0, -1), 1, ...new Uint8Array(32), 1, 0, 0]), 'lookup table'],
+    ['one signature too few', set(AT.signers, 2), 'asks for 2 signatures and 1 are there'],
+    ['a fee payer that cannot be charged', set(AT.readonlySigned, 1), 'first signer is not writable'],
+    ['a header that counts too many', set(AT.readonlyUnsigned, 5), 'more accounts than there are'],
+    ['an account twice', Uint8Array.from([...solanaReviewed.slice(0, AT.keys + 32), ...solanaReviewed.slice(AT.keys, AT.keys + 32), ...solanaReviewed.slice(AT.keys + 64)]), 'listed twice'],
+    ['the fee payer as a program', set(AT.instructionCount + 1, 0), 'called as a program'],
+    ['a program that is not listed', set(AT.instructionCount + 1, 5), 'not listed'],
+    ['a length in two bytes that fits one', Uint8Array.from([0x81, 0x00, ...solanaReviewed.slice(1)]), 'shortest form'],
+    ['a length in three bytes', Uint8Array.from([0x81, 0x80, 0x01, ...solanaReviewed.slice(1)]), 'larger than the transaction'],
+  ])('%s', (_, bytes, problem) => {
+    expect(problemOf(bytes)).toContain(problem)
+  })
+
+  test('anything at all, without a throw', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        expect(problemOf(bytes)).toBeTypeOf('string')
+        expect(problemOf(Uint8Array.from([1, ...new Uint8Array(64), ...bytes]))).toBeTypeOf('string')
+      }),
+      { numRuns: 5000 },
+    )
+  })
+})
+
+describe('is unknown, never taken for what it resembles', () => {
+  const step = (programId: string | PublicKey, data: number[], keys = 0) => {
+    const instruction = new TransactionInstruction({
+      programId: new PublicKey(programId),
+      keys: Array.from({ length: keys }, (_, index) => ({ pubkey: new PublicKey(new Uint8Array(32).fill(index + 1)), isSigner: false, isWritable: true })),
+      data: Buffer.from(data),
+    })
+    const message = new TransactionMessage({ payerKey: solanaPayer.publicKey, recentBlockhash: solanaFacts.blockhash, instructions: [instruction] })
+    const decoded = decodeTransaction(new VersionedTransaction(message.compileToV0Message()).serialize())
+    return decoded.ok ? decoded.steps[0]?.kind : decoded.problem
+  }
+  const budget = ComputeBudgetProgram.programId
+
+  test.each<[string, string | PublicKey, number[], number]>([
+    ['a transfer with a byte more', SYSTEM_PROGRAM, [2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], 2],
+    ['a transfer with a byte less', SYSTEM_PROGRAM, [2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0], 2],
+    ['a transfer with one account', SYSTEM_PROGRAM, [2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], 1],
+    ['a transfer with three accounts', SYSTEM_PROGRAM, [2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], 3],
+    ['a transfer’s tag in the wrong byte', SYSTEM_PROGRAM, [2, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0], 2],
+    ['an assignment', SYSTEM_PROGRAM, [1, 0, 0, 0, ...new Uint8Array(32)], 1],
+    ['a limit with a byte more', budget, [2, 1, 0, 0, 0, 0], 0],
+    ['a price with a byte less', budget, [3, 1, 0, 0, 0, 0, 0, 0], 0],
+    ['a price with an account', budget, [3, 1, 0, 0, 0, 0, 0, 0, 0], 1],
+    ['the retired budget request', budget, [0, 1, 0, 0, 0, 0, 0, 0, 0], 0],
+    ['a memo that is not UTF-8', MEMO_PROGRAM, [0xc3, 0x28], 0],
+    ['a Lighthouse write', LIGHTHOUSE_PROGRAM, [0, 1], 1],
+    ['a Lighthouse close', LIGHTHOUSE_PROGRAM, [1, 1], 1],
+    ['an empty Lighthouse call', LIGHTHOUSE_PROGRAM, [], 1],
+  ])('%s', (_, program, data, keys) => {
+    expect(step(program, data, keys)).toBe('unknown')
+  })
+
+  test('while the real ones are known', () => {
+    expect(step(SYSTEM_PROGRAM, [2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0], 2)).toBe('transfer')
+    expect(step(budget, [2, 1, 0, 0, 0])).toBe('fee_limit')
+    expect(step(budget, [3, 1, 0, 0, 0, 0, 0, 0, 0])).toBe('fee_price')
+    expect(step(MEMO_PROGRAM, [0x61])).toBe('memo')
+    expect(step('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo', [0x61])).toBe('memo')
+    expect(step(LIGHTHOUSE_PROGRAM, [2, 1], 1)).toBe('guard')
+  })
+})

@@ -1,0 +1,121 @@
+import { bytesToHex, getAddress, hexToBytes, isAddressEqual, parseTransaction, recoverTransactionAddress, serializeTransaction } from 'viem'
+import type { Hex, TransactionSerializable, TransactionSerializableEIP1559, TransactionSerialized } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { buildPayment } from '#chains/evm/build.ts'
+import { compareSigned } from '#chains/evm/compare.ts'
+import { maxFeeAtomic } from '#chains/evm/fee.ts'
+import { matchTransaction } from '#chains/evm/match.ts'
+import type { PaymentIntent } from '#chains/intent.ts'
+import { NATIVE_ETH } from '#contract/network.ts'
+import { changeBytes, type Dice } from './dice.ts'
+import type { Attack, Chain } from './tamper.ts'
+
+const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+const PAYER = privateKeyToAccount(`0x${'5e'.repeat(32)}`)
+const STRANGER = privateKeyToAccount(`0x${'bad1'.repeat(16)}`)
+
+type Fields = Required<Pick<TransactionSerializableEIP1559, 'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value'>> & { to: Hex; type: 'eip1559' }
+
+/** What an attacker who understands the format changes. */
+const FIELD_CHANGES: Record<string, (dice: Dice, valid: Fields) => TransactionSerializable> = {
+  'another chain': (dice, valid) => ({ ...valid, chainId: dice.pick([1, 8453, valid.chainId + 1, dice.upTo(1e9)]) }),
+  'another recipient': (dice, valid) => ({ ...valid, to: bytesToHex(dice.bytes(20)) }),
+  'a look-alike recipient': (dice, valid) => ({ ...valid, to: flipNibble(valid.to, 2 + 6 + dice.below(28)) }),
+  'more or less': (dice, valid) => ({ ...valid, value: dice.pick([valid.value + 1n, valid.value - 1n, valid.value * 10n, 0n, dice.big(90)]) }),
+  'data added': (dice, valid) => ({ ...valid, data: bytesToHex(dice.bytes(dice.upTo(100))) }),
+  'a token call': (dice, valid) => ({ ...valid, value: 0n, data: `0xa9059cbb${bytesToHex(dice.bytes(64)).slice(2)}` }),
+  'a contract created': (dice, valid) => ({ ...valid, to: undefined, data: bytesToHex(dice.bytes(dice.upTo(40))) }),
+  'an access list': (dice, valid) => ({ ...valid, accessList: [{ address: valid.to, storageKeys: dice.below(2) ? [bytesToHex(dice.bytes(32))] : [] }] }),
+  'the fee drained': (dice, valid) => ({ ...valid, maxFeePerGas: valid.maxFeePerGas * BigInt(dice.upTo(100_000)) }),
+  'the gas drained': (dice, valid) => ({ ...valid, gas: valid.gas * BigInt(dice.upTo(10_000)) }),
+  'the gas cut': (dice, valid) => ({ ...valid, gas: BigInt(dice.below(Number(valid.gas) + 1)) }),
+  'another tip': (dice, valid) => ({ ...valid, maxPriorityFeePerGas: BigInt(dice.below(Number(valid.maxFeePerGas) + 1)) }),
+  'another nonce': (dice, valid) => ({ ...valid, nonce: dice.upTo(1e6) }),
+  'a legacy transaction': (_, { maxFeePerGas, maxPriorityFeePerGas: _tip, ...valid }) => ({ ...valid, type: 'legacy', gasPrice: maxFeePerGas }),
+  'type 1': (_, { maxFeePerGas, maxPriorityFeePerGas: _tip, ...valid }) => ({ ...valid, type: 'eip2930', gasPrice: maxFeePerGas, accessList: [] }),
+  'an account delegated': (_, valid) => ({ ...valid, type: 'eip7702', authorizationList: [{ address: valid.to, chainId: valid.chainId, nonce: 0, r: '0x1', s: '0x1', yParity: 0 }] }),
+}
+
+async function attack(dice: Dice): Promise<Attack> {
+  const { intent, fields, reviewed } = newPayment(dice)
+  const base = { intent, reviewed }
+  const kind = dice.below(100)
+  if (kind < 60) return { ...base, ...changeBytes(dice, reviewed), door: 'review' }
+  const how = dice.pick(Object.keys(FIELD_CHANGES) as [string, ...string[]])
+  const changed = FIELD_CHANGES[how]?.(dice, fields) ?? fields
+  if (kind < 92) return { ...base, how, bytes: hexToBytes(serializeTransaction(changed)), door: 'review' }
+  return { ...base, ...(await signAttack(dice, fields, { how, changed })) }
+}
+
+/** What a wallet that lies, or somebody between it and us, gives back. */
+async function signAttack(dice: Dice, fields: Fields, { how, changed }: { how: string; changed: TransactionSerializable }): Promise<Pick<Attack, 'how' | 'bytes' | 'door'>> {
+  const door = dice.pick<Attack['door']>(['signed', 'signed', 'review'])
+  switch (dice.below(5)) {
+    case 0:
+      return { how: 'signed as it was shown', bytes: hexToBytes(await PAYER.signTransaction(fields)), door }
+    case 1:
+      return { how: 'signed by a stranger', bytes: hexToBytes(await STRANGER.signTransaction(fields)), door }
+    case 2: {
+      const signed = parseTransaction(await PAYER.signTransaction(fields))
+      const twin = { r: signed.r ?? '0x', s: toHex32(ORDER - BigInt(signed.s ?? '0x0')), yParity: signed.yParity === 0 ? 1 : 0 }
+      return { how: 'the high-s twin', bytes: hexToBytes(serializeTransaction(fields, twin)), door }
+    }
+    case 3: {
+      const tampered = changeBytes(dice, hexToBytes(await PAYER.signTransaction(fields)))
+      return { how: `signed, then ${tampered.how}`, bytes: tampered.bytes, door }
+    }
+    default:
+      return { how: `signed with ${how}`, bytes: hexToBytes(await PAYER.signTransaction(changed)), door }
+  }
+}
+
+function newPayment(dice: Dice): { intent: PaymentIntent; fields: Fields; reviewed: Uint8Array } {
+  const chainId = dice.pick([1, 31337, 8453, 11155111])
+  const intent = {
+    paymentId: dice.paymentId(),
+    network: `eip155:${chainId}`,
+    asset: NATIVE_ETH,
+    sender: PAYER.address,
+    recipient: getAddress(bytesToHex(dice.bytes(20))),
+    amountAtomic: dice.big(70),
+    maxFeeAtomic: maxFeeAtomic(),
+  }
+  const maxFeePerGas = BigInt(dice.upTo(50_000_000_000))
+  const facts = {
+    nonce: dice.below(1000),
+    gas: BigInt(21_000 + dice.below(9_000)),
+    maxFeePerGas,
+    maxPriorityFeePerGas: BigInt(dice.below(Number(maxFeePerGas) + 1)),
+  }
+  const reviewed = buildPayment({ ...intent, ...facts })
+  return { intent, fields: { type: 'eip1559', chainId, to: getAddress(intent.recipient), value: intent.amountAtomic, ...facts }, reviewed }
+}
+
+function accepts({ intent, reviewed, bytes, door }: Attack): boolean {
+  return door === 'review' ? matchTransaction(intent, bytes).ok : compareSigned(intent, reviewed, bytes).ok
+}
+
+async function isSamePayment({ intent, reviewed, bytes, door }: Attack): Promise<boolean> {
+  const serialized = bytesToHex(bytes) as TransactionSerialized<'eip1559'>
+  const got = parseTransaction(serialized)
+  const { chainId, to, value, data, accessList = [], gas = 0n, maxFeePerGas = 0n, r, s } = got
+  const pays = got.type === 'eip1559' && `eip155:${chainId}` === intent.network && isAddressEqual(to ?? '0x', intent.recipient as Hex) && value === intent.amountAtomic
+  const plain = data === undefined && accessList.length === 0 && gas * maxFeePerGas <= intent.maxFeeAtomic
+  if (!pays || !plain) return false
+  if (r === undefined || s === undefined) return door === 'review' && serializeTransaction(got) === serialized
+  if (BigInt(s) > ORDER / 2n || !isAddressEqual(await recoverTransactionAddress({ serializedTransaction: serialized }), PAYER.address)) return false
+  if (door === 'review') return true
+  const { r: _r, s: _s, v: _v, yParity: _yParity, ...unsigned } = got
+  return serializeTransaction(unsigned) === bytesToHex(reviewed)
+}
+
+function toHex32(value: bigint): Hex {
+  return `0x${value.toString(16).padStart(64, '0')}`
+}
+
+function flipNibble(hex: Hex, at: number): Hex {
+  const flipped = (Number.parseInt(hex.charAt(at), 16) ^ 1).toString(16)
+  return `0x${(hex.slice(0, at) + flipped + hex.slice(at + 1)).slice(2).toLowerCase()}`
+}
+
+export const evm: Chain = { attack, accepts, isSamePayment }
