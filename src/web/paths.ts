@@ -42,6 +42,11 @@ export type ParamsOf<K extends RouteName> = Record<ParamNames<(typeof routes)[K]
 
 type ParamNames<P extends string> = P extends `${string}:${infer Name}/${infer Rest}` ? Name | ParamNames<Rest> : P extends `${string}:${infer Name}` ? Name : never
 
+/** Reads foreign parameters of a page; what is empty or unknown is left out. */
+export function readSearch<K extends RouteName>(name: K, values: Readonly<Record<string, string | undefined>>): SearchOf<K> {
+  return v.parse(routes[name].search, values)
+}
+
 type Target<K extends RouteName> = { search?: Partial<SearchOf<K>> } & ([ParamNames<(typeof routes)[K]['path']>] extends [never] ? { params?: undefined } : { params: ParamsOf<K> })
 
 /** The path below the app's base: `/payments?type=sent`. */

@@ -1,5 +1,5 @@
 import type { InfiniteData } from '@tanstack/react-query'
-import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import type { PaymentRow, PaymentStatusBody } from '#contract/payment-body.ts'
 import type { PaymentFilter, PaymentPage, Viewer } from './queries.ts'
 
 /** What a live event means for what is already on screen. Pure, so that order and repetition can be tested. */
@@ -35,4 +35,11 @@ export function matchesFilter(payment: PaymentStatusBody, viewer: Viewer, filter
   if (filter.type === 'sent') return viewer.wallets.includes(payment.sender)
   if (filter.type === 'received') return viewer.wallets.includes(payment.recipient)
   return viewer.wallets.includes(payment.sender) || viewer.wallets.includes(payment.recipient)
+}
+
+/** Arrivals a list does not show yet: newer than its first row, so that an old payment's new status is no new payment. */
+export function newArrivals(arrivals: readonly PaymentStatusBody[], rows: readonly PaymentRow[], { viewer, filter }: { viewer: Viewer; filter: PaymentFilter }): PaymentStatusBody[] {
+  const newest = rows[0]?.timestamp ?? 0
+  const shown = new Set(rows.map((row) => row.paymentId))
+  return arrivals.filter((payment) => payment.timestamp >= newest && !shown.has(payment.paymentId) && matchesFilter(payment, viewer, filter))
 }

@@ -1,9 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useArrivals } from '../../api/arrivals.ts'
-import { matchesFilter } from '../../api/merge-payment.ts'
+import { newArrivals } from '../../api/merge-payment.ts'
 import { paymentsQuery, type Viewer } from '../../api/queries.ts'
-import { queryClient } from '../../api/query-client.ts'
 import { pathTo } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
@@ -16,17 +15,14 @@ const SHOWN = 6
 
 /** The newest payments. Short enough that a new one may take its place at the top by itself. */
 export function RecentPayments({ viewer }: { viewer: Viewer }) {
-  const options = paymentsQuery(viewer, {}, SHOWN)
-  const { data, error, refetch, isFetching } = useInfiniteQuery(options)
+  const { data, error, refetch, isFetching } = useInfiniteQuery(paymentsQuery(viewer, {}, SHOWN))
   const rows = data?.pages[0]?.payments ?? []
-  const newest = useArrivals()[0]
-  const missing = newest !== undefined && data !== undefined && matchesFilter(newest, viewer, {}) && !rows.some((row) => row.paymentId === newest.paymentId)
+  const [newest] = newArrivals(useArrivals(), rows, { viewer, filter: {} })
+  const newestId = data && newest?.paymentId
 
   useEffect(() => {
-    if (missing) void queryClient.invalidateQueries({ queryKey: options.queryKey, exact: true })
-    // The arrival's id is what makes a new reading necessary, not the options' identity.
-    // oxlint-disable-next-line react/exhaustive-deps
-  }, [missing, newest?.paymentId])
+    if (newestId) void refetch()
+  }, [newestId, refetch])
 
   return (
     <Card

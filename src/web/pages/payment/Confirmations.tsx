@@ -1,0 +1,29 @@
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
+
+/** How far the network is with a payment that has landed; nothing for one that has not or no longer counts. */
+export function Confirmations({ payment: { status, confirmations, requiredConfirmations } }: { payment: PaymentStatusBody }) {
+  if (status !== 'pending' && status !== 'confirmed' && status !== 'finalized') return null
+  const shown = Math.min(confirmations, requiredConfirmations)
+  const words = confirmations > requiredConfirmations ? `${confirmations.toLocaleString()} (${requiredConfirmations} needed)` : `${confirmations} of ${requiredConfirmations}`
+  return (
+    <div className="mb-6">
+      <div className="flex items-baseline justify-between text-sm">
+        <span className="text-muted" id="confirmations">
+          Confirmations
+        </span>
+        <span className="figures font-medium">{words}</span>
+      </div>
+      <div
+        aria-labelledby="confirmations"
+        aria-valuemax={requiredConfirmations}
+        aria-valuemin={0}
+        aria-valuenow={shown}
+        aria-valuetext={words}
+        className="forced-edge mt-2 h-1.5 overflow-hidden rounded-full bg-neutral-soft"
+        role="progressbar"
+      >
+        <div className="forced-fill h-full rounded-full bg-accent transition-[width]" style={{ width: `${requiredConfirmations > 0 ? (shown / requiredConfirmations) * 100 : 100}%` }} />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,68 @@
+import { useEffect, useRef } from 'react'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { useNetwork } from '../../shell/use-config.ts'
+import { announce } from '../../ui/announce.tsx'
+import { Amount } from '../../ui/Amount.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { formatAmountText } from '../../ui/format-amount.ts'
+import { StatusPill } from '../../ui/StatusPill.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { Confirmations } from './Confirmations.tsx'
+import { curlOf } from './curl.ts'
+import { History } from './History.tsx'
+import { MetadataCard } from './MetadataCard.tsx'
+import { PaymentFacts } from './PaymentFacts.tsx'
+import { stateWords, titleWords } from './state-words.ts'
+import { TruthCard } from './TruthCard.tsx'
+
+export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
+  const network = useNetwork(payment.network)
+  const { status } = payment
+  const title = titleWords(`${formatAmountText(BigInt(payment.amountAtomic), payment.decimals, { exact: true }).text} ${payment.symbol}`, status)
+  const before = useRef(status)
+
+  useEffect(() => {
+    if (before.current !== status) announce(`${title}. ${stateWords(payment)}`)
+    before.current = status
+  }, [status, title, payment])
+
+  const tone = status === 'failed' || status === 'rolled_back' ? 'bad' : undefined
+  return (
+    <>
+      <header className="mb-8">
+        <h1 className="outline-none" data-page-heading tabIndex={-1}>
+          <span className="sr-only">{title}</span>
+          <span aria-hidden className="flex flex-wrap items-center gap-x-4 gap-y-2">
+            <Amount atomic={payment.amountAtomic} decimals={payment.decimals} exact size="xl" symbol={payment.symbol} />
+            <StatusPill status={status} />
+          </span>
+        </h1>
+        <p className="mt-2 text-muted">{tone ? <Time at={payment.timestamp} look="full" /> : stateWords(payment)}</p>
+        {tone && (
+          <Banner className="mt-4" role="note" title={status === 'failed' ? 'This payment failed' : 'This payment was rolled back'} tone={tone}>
+            {stateWords(payment)} {payment.failure}
+          </Banner>
+        )}
+      </header>
+
+      <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">
+        <div className="grid min-w-0 content-start gap-4">
+          <PaymentFacts network={network} payment={payment} />
+          {payment.metadata && Object.keys(payment.metadata).length > 0 && <MetadataCard metadata={payment.metadata} />}
+          {network && <TruthCard network={network} payment={payment} />}
+        </div>
+        <div className="grid min-w-0 content-start gap-4">
+          <Card title="What happened">
+            <Confirmations payment={payment} />
+            <History network={network} payment={payment} />
+          </Card>
+          <Card subtitle="The same reading from your own server, with your API key." title="For developers">
+            <CopyButton label="Copy as cURL" text value={curlOf(payment.paymentId)} />
+          </Card>
+        </div>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,65 @@
+import { useQuery } from '@tanstack/react-query'
+import { isSettled } from '#contract/payment.ts'
+import { useLiveState } from '../../api/events.ts'
+import { paymentQuery } from '../../api/queries.ts'
+import { pathTo } from '../../paths.ts'
+import { Link } from '../../router/Link.tsx'
+import { useParams } from '../../router/use-route.ts'
+import { PageHeader } from '../../shell/PageHeader.tsx'
+import { QueryError } from '../../shell/QueryError.tsx'
+import { StaleBanner } from '../../shell/StaleBanner.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
+import { Card } from '../../ui/Card.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { PaymentDetail } from './PaymentDetail.tsx'
+
+const POLL_MS = 3_000
+const SLOW_POLL_MS = 20_000
+
+/** One payment: what the service says, step by step, and what the chain says beside it. */
+export function PaymentPage() {
+  const { paymentId } = useParams('payment')
+  const live = useLiveState().kind === 'live'
+  const query = useQuery({
+    ...paymentQuery(paymentId),
+    // Events bring the news; reading again is for when they do not.
+    refetchInterval: ({ state }) => (state.data && isSettled(state.data.status) ? false : live ? SLOW_POLL_MS : POLL_MS),
+  })
+
+  return (
+    <>
+      <Link className={buttonClass({ variant: 'quiet', size: 'sm' }, 'mb-4 -ms-2.5')} to={pathTo('payments', {})}>
+        <Icon name="arrowLeft" /> Payments
+      </Link>
+      <StaleBanner error={query.data && query.error} onRetry={() => void query.refetch()} readAt={query.dataUpdatedAt} />
+      {query.data ? (
+        <PaymentDetail payment={query.data} />
+      ) : (
+        <>
+          <PageHeader title="Payment" />
+          {query.error ? (
+            <Card>
+              <QueryError busy={query.isFetching} error={query.error} onRetry={() => void query.refetch()} />
+            </Card>
+          ) : (
+            <PaymentSkeleton />
+          )}
+        </>
+      )}
+    </>
+  )
+}
+
+function PaymentSkeleton() {
+  return (
+    <div aria-busy="true" aria-label="Loading payment" role="status">
+      <Skeleton className="h-12 w-64" />
+      <Skeleton className="mt-3 h-5 w-80" />
+      <div className="mt-8 grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">
+        <Skeleton className="h-96 rounded-xl" />
+        <Skeleton className="h-72 rounded-xl" />
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,120 @@
+import { useQuery } from '@tanstack/react-query'
+import { isPaid } from '#contract/payment.ts'
+import type { Network } from '#contract/network.ts'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { usePreferences } from '../../preferences.ts'
+import { rpcUrlOf } from '../../rpc/call.ts'
+import { Badge } from '../../ui/Badge.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { cx } from '../../ui/cx.ts'
+import { Icon } from '../../ui/Icon.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { Table, Td, Th } from '../../ui/Table.tsx'
+import { readTruth, type Truth, type TruthRow } from './truth.ts'
+
+/** The browser asks a node itself and holds its answer against the service's record. No answer is never a match. */
+export function TruthCard({ payment, network }: { payment: PaymentStatusBody; network: Network }) {
+  usePreferences()
+  const url = rpcUrlOf(network)
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: ['truth', payment.paymentId, payment.signature, payment.status, payment.blockHeight, url],
+    queryFn: () => readTruth(payment, network, url),
+    staleTime: 60_000,
+    refetchInterval: ({ state }) => (state.data?.kind === 'nothing' && payment.signature ? 4_000 : false),
+  })
+  const host = URL.canParse(url) ? new URL(url).host : url
+  return (
+    <Card
+      action={
+        <Button busy={isFetching} icon={<Icon name="refresh" />} onClick={() => void refetch()} size="sm" variant="quiet">
+          Check again
+        </Button>
+      }
+      flush
+      subtitle={`Read by this browser from ${host}, not from the service.`}
+      title="What the chain says"
+    >
+      <div className="px-5 pb-4">
+        {data ? <Verdict paid={isPaid(payment.status)} truth={data} /> : error ? <Verdict paid={false} truth={{ kind: 'unavailable', body: 'The chain’s answer could not be read.' }} /> : <Skeleton className="h-12" />}
+      </div>
+      {data && 'rows' in data && <Rows rows={data.rows} />}
+    </Card>
+  )
+}
+
+function Verdict({ truth, paid }: { truth: Truth; paid: boolean }) {
+  switch (truth.kind) {
+    case 'matches':
+      return (
+        <Banner icon="checkDouble" tone="good">
+          {paid ? 'The chain shows this payment exactly as the service recorded it.' : 'The chain shows the same as the service’s record.'}
+        </Banner>
+      )
+    case 'differs':
+      return (
+        <Banner role="alert" title="The chain and the service disagree" tone="bad">
+          Trust the chain. Do not deliver on this payment until the operator has looked at it.
+        </Banner>
+      )
+    case 'contradicted':
+      return (
+        <Banner role="alert" title="The chain does not bear this out" tone="bad">
+          {truth.body}
+        </Banner>
+      )
+    case 'nothing':
+      return <Banner tone="neutral">{truth.body}</Banner>
+    case 'unavailable':
+      return (
+        <Banner title="Not available" tone="warn">
+          {truth.body} Nothing was compared, so this is not a match.
+        </Banner>
+      )
+  }
+}
+
+function Rows({ rows }: { rows: readonly TruthRow[] }) {
+  return (
+    <Table caption="The service's record beside the chain's, field by field" className="table-fixed max-sm:text-xs">
+      <colgroup>
+        <col className="w-28 sm:w-36" />
+        <col />
+        <col />
+        <col className="w-24 max-sm:w-12" />
+      </colgroup>
+      <thead className="border-t border-line">
+        <tr>
+          <Th>Field</Th>
+          <Th>Service</Th>
+          <Th>Chain</Th>
+          <Th end>
+            <span className="max-sm:sr-only">Same</span>
+          </Th>
+        </tr>
+      </thead>
+      <tbody className="[&>tr:last-child>td]:border-b-0">
+        {rows.map(({ name, record, chain, ok }) => (
+          <tr className={cx(!ok && 'bg-bad-soft text-bad-ink')} key={name}>
+            <Td className="text-muted">{name}</Td>
+            <Td className="font-mono text-xs [overflow-wrap:anywhere]">{record}</Td>
+            <Td className="font-mono text-xs [overflow-wrap:anywhere]">{chain}</Td>
+            <Td end>
+              {ok ? (
+                <span className="inline-flex text-good-ink">
+                  <Icon name="check" />
+                  <span className="sr-only">Same</span>
+                </span>
+              ) : (
+                <Badge icon={<Icon name="cross" size={14} />} tone="bad">
+                  <span className="max-sm:sr-only">Differs</span>
+                </Badge>
+              )}
+            </Td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  )
+}

@@ -1,0 +1,74 @@
+import * as v from 'valibot'
+import { formatAmount } from '#contract/amount.ts'
+import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
+import { isPaid } from '#contract/payment.ts'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { RpcProblem } from '../../rpc/call.ts'
+import { checkNode } from '../../rpc/check-node.ts'
+
+export type TruthRow = { name: string; record: string; chain: string; ok: boolean }
+
+/** What the browser's own node says beside what the service says. Only `matches` is a match. */
+export type Truth =
+  | { kind: 'matches' | 'differs'; rows: TruthRow[] }
+  | { kind: 'contradicted'; body: string }
+  | { kind: 'nothing'; body: string }
+  | { kind: 'unavailable'; body: string }
+
+const names: Readonly<Record<string, string>> = {
+  network: 'Network',
+  sender: 'From',
+  recipient: 'To',
+  amount: 'Amount',
+  asset: 'Asset',
+  feePayer: 'Fee paid by',
+  signers: 'Signed by',
+  memo: 'Memo',
+}
+
+/** Reads the payment's transaction from `url` and holds it against the service's record. Never throws for a node's fault. */
+export async function readTruth(payment: PaymentStatusBody, network: Network, url: string): Promise<Truth> {
+  const { signature, status } = payment
+  if (!signature) return { kind: 'nothing', body: 'No transaction is known for this payment, so there is nothing to compare.' }
+  const native = nativeAsset(network)
+  if (payment.asset !== native.address) return { kind: 'unavailable', body: `This page reads ${native.symbol} payments only.` }
+  const intent = {
+    paymentId: payment.paymentId,
+    network: payment.network,
+    asset: native,
+    sender: payment.sender,
+    recipient: payment.recipient,
+    amountAtomic: BigInt(payment.amountAtomic),
+    maxFeeAtomic: BigInt(payment.fee?.amountAtomic ?? 0),
+  }
+  try {
+    const node = await checkNode(network, url)
+    if (!node.ok) return { kind: 'unavailable', body: node.problem }
+    const chain = await import('../../rpc/read-landed.ts')
+    const landed = familyOf(network.network) === 'evm' ? await chain.readEvmLanded(network, url, signature, intent) : await chain.readSolanaLanded(url, signature, intent)
+    if (landed.kind === 'unreadable') return { kind: 'contradicted', body: landed.problem }
+    if (landed.kind === 'absent') return absent(status)
+    const spell = (atomic: bigint | string) => `${formatAmount(BigInt(atomic), native.decimals)} ${native.symbol}`
+    const rows = landed.match.rows.filter(({ field }) => field !== 'fee' && field !== 'expiry' && field !== 'instructions').map(({ field, expected, got, ok }) => ({ name: names[field] ?? field, record: expected, chain: got, ok }))
+    const effect = landed.match.rows.find(({ field }) => field === 'instructions')
+    // A payment the service calls failed is confirmed, not contradicted, by a chain that moved nothing.
+    if (status === 'failed' || !landed.succeeded) rows.push(row('Outcome', status === 'failed' ? 'failed' : 'went through', landed.succeeded ? 'went through' : 'failed'))
+    else if (effect) rows.push({ name: 'What it does', record: effect.expected, chain: effect.got, ok: effect.ok })
+    if (payment.fee) rows.push(row('Network fee', spell(payment.fee.amountAtomic), spell(landed.feeAtomic)))
+    if (payment.blockHeight !== null) rows.push(row(familyOf(network.network) === 'evm' ? 'Block' : 'Slot', String(payment.blockHeight), String(landed.blockHeight)))
+    return { kind: rows.every(({ ok }) => ok) ? 'matches' : 'differs', rows }
+  } catch (error) {
+    if (error instanceof RpcProblem) return { kind: 'unavailable', body: error.message }
+    if (error instanceof v.ValiError) return { kind: 'unavailable', body: 'The node answered something this page cannot read.' }
+    throw error
+  }
+}
+
+function absent(status: PaymentStatusBody['status']): Truth {
+  if (isPaid(status)) return { kind: 'contradicted', body: 'The service says this payment arrived. Your node does not know its transaction.' }
+  return { kind: 'nothing', body: 'Your node does not show the transaction yet.' }
+}
+
+function row(name: string, record: string, chain: string): TruthRow {
+  return { name, record, chain, ok: record === chain }
+}

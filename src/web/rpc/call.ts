@@ -1,0 +1,52 @@
+import { parseJson, stringifyJson } from '#contract/json.ts'
+import type { Network } from '#contract/network.ts'
+import { getPreferences } from '../preferences.ts'
+
+const TIMEOUT_MS = 10_000
+
+/** A node that could not be asked, or answered with an error. Its message is a sentence for the reader. */
+export class RpcProblem extends Error {
+  override name = 'RpcProblem'
+}
+
+/** The node this browser asks: the reader's own choice before the configured one. */
+export function rpcUrlOf(network: Network): string {
+  return getPreferences().rpcUrls[network.network] ?? network.rpcUrls[0] ?? ''
+}
+
+/**
+ * One JSON-RPC call, straight from the browser.
+ * @throws RpcProblem
+ */
+export async function callRpc(url: string, method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
+  const host = URL.canParse(url) ? new URL(url).host : url
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  let text: string
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: stringifyJson({ jsonrpc: '2.0', id: 1, method, params }),
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    })
+    if (!response.ok) throw new RpcProblem(`${host} answered ${response.status}.`)
+    text = await response.text()
+  } catch (error) {
+    if (error instanceof RpcProblem) throw error
+    throw new RpcProblem(timeout.aborted ? `${host} did not answer in time.` : `${host} cannot be reached from this browser.`, { cause: error })
+  }
+  return readResult(text, host)
+}
+
+function readResult(text: string, host: string): unknown {
+  let value: unknown
+  try {
+    value = parseJson(text)
+  } catch (error) {
+    throw new RpcProblem(`${host} answered something that is not JSON-RPC.`, { cause: error })
+  }
+  if (typeof value !== 'object' || value === null) throw new RpcProblem(`${host} answered something that is not JSON-RPC.`)
+  if ('error' in value && value.error) throw new RpcProblem(`${host} refused the question.`, { cause: value.error })
+  if (!('result' in value)) throw new RpcProblem(`${host} answered something that is not JSON-RPC.`)
+  return value.result
+}

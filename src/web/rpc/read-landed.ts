@@ -1,0 +1,80 @@
+import bs58 from 'bs58'
+import * as v from 'valibot'
+import { decodeLanded as decodeEvm } from '#chains/evm/landed.ts'
+import { compareLanded as compareEvm } from '#chains/evm/compare.ts'
+import { decodeLanded as decodeSolana } from '#chains/solana/landed.ts'
+import { compareLanded as compareSolana } from '#chains/solana/compare.ts'
+import type { PaymentIntent } from '#chains/intent.ts'
+import type { Match } from '#chains/match.ts'
+import { nativeAsset, type Network } from '#contract/network.ts'
+import { callRpc } from './call.ts'
+
+/** What a node shows of a transaction, compared with a payment. */
+export type Landed =
+  | { kind: 'absent' }
+  | { kind: 'unreadable'; problem: string }
+  | { kind: 'read'; match: Match; succeeded: boolean; blockHeight: number; feeAtomic: bigint }
+
+const quantity = v.pipe(v.string(), v.regex(/^0x[0-9a-f]+$/i), v.transform((text) => BigInt(text)))
+const wholeQuantity = v.pipe(quantity, v.transform(Number))
+const hex = v.pipe(v.string(), v.regex(/^0x[0-9a-f]*$/i), v.transform((text): `0x${string}` => `0x${text.slice(2)}`))
+
+const EVM_TYPES: Readonly<Record<string, string>> = { '0x0': 'legacy', '0x1': 'eip2930', '0x2': 'eip1559', '0x3': 'eip4844', '0x4': 'eip7702' }
+
+const EvmTransaction = v.object({
+  hash: v.string(),
+  from: v.string(),
+  to: v.nullable(v.string()),
+  value: quantity,
+  input: hex,
+  nonce: wholeQuantity,
+  gas: quantity,
+  type: v.pipe(v.string(), v.transform((type) => EVM_TYPES[type] ?? type)),
+  chainId: v.optional(wholeQuantity),
+  gasPrice: v.optional(quantity),
+  maxFeePerGas: v.optional(quantity),
+  maxPriorityFeePerGas: v.optional(quantity),
+})
+
+const EvmReceipt = v.object({
+  transactionHash: v.string(),
+  status: v.pipe(v.string(), v.transform((status): 'success' | 'reverted' => (status === '0x1' ? 'success' : 'reverted'))),
+  blockNumber: quantity,
+  blockHash: v.string(),
+  gasUsed: quantity,
+  effectiveGasPrice: quantity,
+})
+
+/** @throws RpcProblem, or a ValiError when the node's answer has another shape */
+export async function readEvmLanded(network: Network, url: string, hash: string, intent: PaymentIntent): Promise<Landed> {
+  const [transaction, receipt] = await Promise.all([callRpc(url, 'eth_getTransactionByHash', [hash]), callRpc(url, 'eth_getTransactionReceipt', [hash])])
+  if (transaction === null || receipt === null) return { kind: 'absent' }
+  const landed = decodeEvm(v.parse(EvmTransaction, transaction), v.parse(EvmReceipt, receipt), nativeAsset(network))
+  if (!landed.ok) return { kind: 'unreadable', problem: landed.problem }
+  return { kind: 'read', match: compareEvm(intent, landed), succeeded: landed.succeeded, blockHeight: landed.blockHeight, feeAtomic: landed.feeAtomic }
+}
+
+const SolanaTransaction = v.object({
+  slot: v.number(),
+  meta: v.nullable(v.object({ err: v.unknown(), fee: v.number() })),
+  transaction: v.tuple([v.string(), v.literal('base64')]),
+})
+
+/** @throws RpcProblem, or a ValiError when the node's answer has another shape */
+export async function readSolanaLanded(url: string, signature: string, intent: PaymentIntent): Promise<Landed> {
+  const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }
+  const answer = await callRpc(url, 'getTransaction', [signature, options])
+  if (answer === null) return { kind: 'absent' }
+  const { slot, meta, transaction } = v.parse(SolanaTransaction, answer)
+  const { signatures, message } = splitWire(Uint8Array.from(atob(transaction[0]), (char) => char.charCodeAt(0)))
+  const landed = decodeSolana({ slot, meta, transaction: { signatures, message: { serialize: () => message } } })
+  if (!landed.ok) return { kind: 'unreadable', problem: landed.problem }
+  return { kind: 'read', match: compareSolana(intent, landed), succeeded: landed.succeeded, blockHeight: landed.blockHeight, feeAtomic: landed.feeAtomic }
+}
+
+/** Wire bytes are a count, that many signatures of 64 bytes, and the message. The decoder judges all of it. */
+function splitWire(bytes: Uint8Array): { signatures: string[]; message: Uint8Array } {
+  const count = bytes[0] ?? 0
+  const signatures = Array.from({ length: count }, (_, index) => bs58.encode(bytes.subarray(1 + index * 64, 65 + index * 64)))
+  return { signatures, message: bytes.subarray(1 + count * 64) }
+}
