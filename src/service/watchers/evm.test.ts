@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseTransaction, toHex, type Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { eventually, openAccount, openContext } from '#testing/service-context.ts'
+import { createChains } from '../chains/create.ts'
+import type { Actor, Context } from '../context.ts'
+import { buildTransaction } from '../payments/build.ts'
+import { reportSubmitted } from '../payments/report.ts'
+import { readPaymentBody } from '../payments/status.ts'
+import { startWatchers, type Watchers } from './start.ts'
+
+const ETH = 10n ** 18n
+
+let evm: EvmFixture
+let opened: Awaited<ReturnType<typeof openContext>>
+let context: Context
+let actor: Actor
+let watchers: Watchers[]
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 4 })
+  await evm.mine()
+  opened = await openContext([evm.network])
+  context = opened.context
+  actor = opened.actor
+  watchers = [startWatchers(context)]
+})
+
+afterAll(async () => {
+  await Promise.all(watchers.map((watcher) => watcher.stop()))
+  await opened[Symbol.asyncDispose]()
+  await evm[Symbol.asyncDispose]()
+})
+
+type Built = Awaited<ReturnType<typeof buildTransaction>>
+
+async function build(payer: PrivateKeyAccount, recipient: string, amount = '0.01'): Promise<Built> {
+  return buildTransaction(context, actor, { walletAddress: payer.address, recipientAddress: recipient, amount })
+}
+
+async function sign(payer: PrivateKeyAccount, built: Built): Promise<Hex> {
+  const { type: _type, ...fields } = parseTransaction(toHex(Buffer.from(built.transaction, 'base64')))
+  return payer.signTransaction({ ...fields, type: 'eip1559' })
+}
+
+async function send(payer: PrivateKeyAccount, built: Built): Promise<Hex> {
+  return evm.client.sendRawTransaction({ serializedTransaction: await sign(payer, built) })
+}
+
+const read = (built: Built) => readPaymentBody(context, built.paymentId)
+
+async function untilStatus(built: Built, status: string) {
+  return eventually(
+    () => read(built),
+    (body) => body.status === status,
+  )
+}
+
+async function parties() {
+  const [payer, payee] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
+  return { payer, payee }
+}
+
+test('a payment that is reported in the pool goes from created over pending and confirmed to finalized, one event each', async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  expect(await read(built)).toMatchObject({ status: 'created', signature: null, confirmations: 0, requiredConfirmations: 2 })
+
+  const hash = await send(payer, built)
+  const reported = await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: hash.toUpperCase().replace('0X', '0x') })
+  expect(reported).toMatchObject({ status: 'pending', signature: hash })
+
+  await evm.mine(2)
+  const confirmed = await untilStatus(built, 'confirmed')
+  const receipt = await evm.client.getTransactionReceipt({ hash })
+  expect(confirmed).toMatchObject({ signature: hash, blockHeight: Number(receipt.blockNumber) })
+  expect(confirmed.fee?.amountAtomic).toBe((receipt.gasUsed * receipt.effectiveGasPrice).toString())
+
+  await evm.mine(8)
+  const final = await untilStatus(built, 'finalized')
+  expect(final.events.map(({ status, source }) => `${status} ${source}`)).toEqual(['created service', 'pending client', 'confirmed watcher', 'finalized watcher'])
+  expect(await evm.client.getBalance({ address: payee.address })).toBe(ETH / 100n)
+})
+
+test('a payment nobody reports is found in its block', async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  const hash = await send(payer, built)
+  await evm.mine(2)
+  expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
+})
+
+test('a payment is found though the wallet chose another nonce', async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  const other = await build(payer, (await evm.wallet(0n)).address)
+  await send(payer, other)
+  const { nonce: _nonce, type: _type, ...fields } = parseTransaction(toHex(Buffer.from(built.transaction, 'base64')))
+  const hash = await evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction({ ...fields, type: 'eip1559', nonce: 1 }) })
+  await evm.mine(2)
+  expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
+  await untilStatus(other, 'confirmed')
+})
+
+test('a report before the node knows the transaction is kept as a hint and changes nothing', async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  const unknown = `0x${'ab'.repeat(32)}`
+  expect(await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: unknown })).toMatchObject({ status: 'created', signature: unknown })
+  const hash = await send(payer, built)
+  await evm.mine(2)
+  expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
+})
+
+test("a report of another's transaction is refused and the payment stays payable", async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  const stranger = await parties()
+  const foreign = await send(stranger.payer, await build(stranger.payer, stranger.payee.address))
+  await evm.mine()
+  await expect(reportSubmitted(context, actor, { paymentId: built.paymentId, signature: foreign })).rejects.toMatchObject({
+    code: 'INVALID_PARAMETERS',
+    facts: { details: { signature: expect.stringContaining('not this payment') } },
+  })
+  const hash = await send(payer, built)
+  await evm.mine(2)
+  expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
+})
+
+test('an older transfer of the same amount between the same parties pays nothing', async () => {
+  const { payer, payee } = await parties()
+  const first = await build(payer, payee.address)
+  const hash = await send(payer, first)
+  await evm.mine(2)
+  await untilStatus(first, 'confirmed')
+  const second = await build(payer, payee.address)
+  await expect(reportSubmitted(context, actor, { paymentId: second.paymentId, signature: hash })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
+  expect(await read(second)).toMatchObject({ status: 'created', signature: null })
+})
+
+test("another account's report of a transaction takes nothing from the payment it belongs to", async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  const other = await openAccount(context)
+  await expect(reportSubmitted(context, other, { paymentId: built.paymentId, signature: `0x${'cd'.repeat(32)}` })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  const elsewhere = await parties()
+  const theirs = await buildTransaction(context, other, { walletAddress: elsewhere.payer.address, recipientAddress: elsewhere.payee.address, amount: '0.01' })
+  const signed = await sign(payer, built)
+  const hash = await evm.client.sendRawTransaction({ serializedTransaction: signed })
+  await expect(reportSubmitted(context, other, { paymentId: theirs.paymentId, signature: hash })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
+  await evm.mine(2)
+  expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
+})
+
+test('of two equal payments one transaction pays the one that reports it', async () => {
+  const { payer, payee } = await parties()
+  const [first, second] = [await build(payer, payee.address), await build(payer, payee.address)]
+  const hash = await send(payer, first)
+  await reportSubmitted(context, actor, { paymentId: first.paymentId, signature: hash })
+  await evm.mine(2)
+  await untilStatus(first, 'confirmed')
+  await expect(reportSubmitted(context, actor, { paymentId: second.paymentId, signature: hash })).rejects.toMatchObject({
+    facts: { details: { signature: expect.stringContaining('another payment') } },
+  })
+  await evm.mine(120)
+  await untilStatus(first, 'finalized')
+  expect(await read(second)).toMatchObject({ status: 'created' })
+})
+
+test('of two equal payments one unreported transaction pays exactly one', async () => {
+  const { payer, payee } = await parties()
+  const [first, second] = [await build(payer, payee.address), await build(payer, payee.address)]
+  const hash = await send(payer, second)
+  await evm.mine(2)
+  // Undecided for as long as a report may come.
+  await evm.mine(Math.ceil(10_000 / evm.network.blockTimeMs))
+  expect(await untilStatus(second, 'finalized')).toMatchObject({ signature: hash })
+  expect(await read(first)).toMatchObject({ status: 'created', signature: null })
+})
+
+test('a reorg takes a confirmation back, and the same transaction confirms again', async () => {
+  const { payer, payee } = await parties()
+  // Below what is going to be replaced: the payer's balance must stay.
+  await evm.mine(5)
+  const built = await build(payer, payee.address)
+  const signed = await sign(payer, built)
+  const hash = await evm.client.sendRawTransaction({ serializedTransaction: signed })
+  await evm.mine(2)
+  await untilStatus(built, 'confirmed')
+
+  await evm.client.request({ method: 'anvil_reorg' as never, params: [3, []] as never })
+  const gone = await untilStatus(built, 'rolled_back')
+  expect(gone).toMatchObject({ blockHeight: null, fee: null, confirmations: 0 })
+
+  await evm.client.sendRawTransaction({ serializedTransaction: signed })
+  await evm.mine(2)
+  const again = await untilStatus(built, 'confirmed')
+  expect(again.signature).toBe(hash)
+  expect(again.events.map(({ status }) => status).filter((status) => status !== 'pending')).toEqual(['created', 'confirmed', 'rolled_back', 'confirmed'])
+})
+
+test('a payment nobody signs expires after its last block and a grace, and the chain can still undo that', async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  const height = Number(await evm.client.getBlockNumber())
+  expect(built.lastValidBlockHeight).toBe(height + Math.ceil(60_000 / evm.network.blockTimeMs))
+  await evm.mine(built.lastValidBlockHeight - height + 1)
+  await evm.mine(Math.ceil(60_000 / evm.network.blockTimeMs))
+  await untilStatus(built, 'expired')
+
+  const hash = await send(payer, built)
+  await evm.mine(10)
+  const paid = await untilStatus(built, 'finalized')
+  expect(paid.signature).toBe(hash)
+  expect(paid.events.map(({ status }) => status)).toEqual(['created', 'expired', 'confirmed', 'finalized'])
+})
+
+test('a payment whose nonce another transaction used expires without the grace, once that is final', async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  const other = await build(payer, (await evm.wallet(0n)).address)
+  await send(payer, other)
+  const height = Number(await evm.client.getBlockNumber())
+  await evm.mine(built.lastValidBlockHeight - height + 12)
+  await untilStatus(other, 'finalized')
+  await untilStatus(built, 'expired')
+})
+
+test('a broadcast payment that was replaced in the pool has failed, once that is final; before, it is unknown', async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  const hash = await send(payer, built)
+  await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: hash })
+  await evm.client.dropTransaction({ hash })
+  const height = Number(await evm.client.getBlockNumber())
+  await evm.mine(built.lastValidBlockHeight - height + 700)
+  expect(await read(built)).toMatchObject({ status: 'pending' })
+  await evm.client.sendRawTransaction({
+    serializedTransaction: await payer.signTransaction({ type: 'eip1559', chainId: 31337, nonce: 0, gas: 21_000n, maxFeePerGas: 10n ** 10n, to: payer.address, value: 0n }),
+  })
+  await evm.mine(12)
+  expect(await untilStatus(built, 'failed')).toMatchObject({ failure: expect.stringContaining('can no longer land') })
+})
+
+test('two watching processes write each event once', async () => {
+  const second = { ...context, chains: createChains([evm.network]) }
+  watchers.push(startWatchers(second))
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  const hash = await send(payer, built)
+  await evm.mine(12)
+  await untilStatus(built, 'finalized')
+  const { events } = await read(built)
+  expect(events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
+  expect((await read(built)).signature).toBe(hash)
+})

@@ -1,0 +1,119 @@
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createRequire } from 'node:module'
+import { Connection, Keypair } from '@solana/web3.js'
+import { createTestClient, http, publicActions, type Hex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Network } from '#contract/network.ts'
+import { startSurfnet } from '#devnet/solana/surfnet.ts'
+
+/** Real nodes for the tests of the service, bare: an EVM node that mines when it is told to, a Solana node with slots as short as wanted. */
+
+const ANVIL = createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/bin/anvil')
+
+export type EvmFixture = Awaited<ReturnType<typeof startEvm>>
+export type SolanaFixture = Awaited<ReturnType<typeof startSolana>>
+
+/** Blocks are finalized `2 * slotsInEpoch` later. */
+export async function startEvm(options: { slotsInEpoch: number }) {
+  const args = ['--port', '0', '--no-mining', '--hardfork', 'osaka', '--chain-id', '31337', '--accounts', '1', '--slots-in-an-epoch', String(options.slotsInEpoch)]
+  const child = spawn(ANVIL, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const port = await new Promise<string>((resolve, reject) => {
+    let output = ''
+    child.once('exit', () => reject(new Error(`anvil ended: ${output}`)))
+    child.stdout.on('data', (chunk: Buffer) => {
+      output += chunk.toString()
+      const listening = /Listening on 127\.0\.0\.1:(\d+)/.exec(output)?.[1]
+      if (listening) resolve(listening)
+    })
+  })
+  const rpcUrl = `http://127.0.0.1:${port}`
+  const client = createTestClient({ mode: 'anvil', transport: http(rpcUrl), cacheTime: 0 }).extend(publicActions)
+  await client.setAutomine(false)
+  const network: Network = {
+    network: 'eip155:31337',
+    name: 'Local EVM',
+    rpcUrls: [rpcUrl],
+    testnet: true,
+    blockTimeMs: 100,
+    confirmations: 2,
+    assets: [NATIVE_ETH],
+  }
+  return {
+    rpcUrl,
+    client,
+    network,
+    mine: (blocks = 1) => client.mine({ blocks }),
+    /** A new account that holds so much. */
+    async wallet(wei: bigint) {
+      const account = privateKeyToAccount(generatePrivateKey())
+      await client.setBalance({ address: account.address, value: wei })
+      return account
+    },
+    setCode: (address: string, bytecode: Hex) => client.setCode({ address: address as Hex, bytecode }),
+    async [Symbol.asyncDispose]() {
+      const gone = new Promise((resolve) => child.once('exit', resolve))
+      child.kill()
+      await gone
+    },
+  }
+}
+
+export async function startSolana(options: { slotTimeMs: number }) {
+  const payer = Keypair.generate()
+  const surfnet = await startSurfnet({ slotTimeMs: options.slotTimeMs, payerSecretKey: payer.secretKey, payerLamports: 1e12 })
+  const connection = new Connection(surfnet.rpcUrl, { commitment: 'confirmed', wsEndpoint: surfnet.wsUrl })
+  const network: Network = {
+    network: SOLANA_DEVNET,
+    name: 'Local Solana',
+    rpcUrls: [surfnet.rpcUrl],
+    testnet: true,
+    blockTimeMs: options.slotTimeMs,
+    confirmations: 1,
+    assets: [NATIVE_SOL],
+  }
+  async function setAccount(address: string, account: { lamports: bigint; owner?: string; data?: string; executable?: boolean }): Promise<void> {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'surfnet_setAccount', params: [address, { ...account, lamports: Number(account.lamports) }] })
+    const response = await fetch(surfnet.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    const answer: unknown = await response.json()
+    if (typeof answer !== 'object' || answer === null || 'error' in answer) throw new Error(`surfnet_setAccount: ${JSON.stringify(answer)}`)
+  }
+  return {
+    rpcUrl: surfnet.rpcUrl,
+    connection,
+    network,
+    setAccount,
+    /** A new account that holds so much. */
+    async wallet(lamports: bigint) {
+      const keypair = Keypair.generate()
+      if (lamports > 0n) await setAccount(keypair.publicKey.toBase58(), { lamports })
+      return keypair
+    },
+    [Symbol.asyncDispose]: async () => surfnet.stop(),
+  }
+}
+
+/** A way to an RPC that can be cut. */
+export async function startGate(target: string) {
+  const gate = { open: true, requests: 0 }
+  const server = createServer((request, response) => {
+    gate.requests++
+    if (!gate.open) return void request.socket.destroy()
+    void (async () => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.concat(chunks) })
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+    })()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return Object.assign(gate, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  })
+}

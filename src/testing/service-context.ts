@@ -1,0 +1,41 @@
+import { expect } from 'vitest'
+import type { Network } from '#contract/network.ts'
+import { openDatabase } from '#postgres/open.ts'
+import { createChains } from '#service/chains/create.ts'
+import type { Actor, Context } from '#service/context.ts'
+import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
+import { createAccount } from '#service/keys/create-account.ts'
+import { createLog } from '#service/log.ts'
+
+/** The parts of a service without its server: an empty embedded database, the chains, an account that acts. */
+export async function openContext(networks: readonly Network[], overrides: { now?: () => Date } = {}) {
+  const database = await openDatabase({ dataDir: 'memory://' }, SERVICE_SCHEMA)
+  const context: Context = {
+    config: { host: '127.0.0.1', port: 0, database: { dataDir: 'memory://' }, networks: [...networks], logLevel: 'silent' },
+    db: database.db,
+    chains: createChains(networks),
+    log: createLog('silent'),
+    now: overrides.now ?? (() => new Date()),
+  }
+  return { context, actor: await openAccount(context), [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() }
+}
+
+export async function openAccount(context: Context): Promise<Actor> {
+  const { id } = await createAccount(context.db, { name: 'Test', plan: 'premium' })
+  return { accountId: id, keyId: 'key_test', scopes: new Set(), plan: 'premium' }
+}
+
+const POLL_MS = 25
+const DEADLINE_MS = 20_000
+
+/** Waits until the reading holds; the last one is in the failure. */
+export async function eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  const deadline = Date.now() + DEADLINE_MS
+  for (;;) {
+    const value = await read()
+    if (holds(value)) return value
+    if (Date.now() > deadline) expect.fail(`still not so after ${DEADLINE_MS} ms: ${JSON.stringify(value)}`)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
