@@ -57,30 +57,44 @@ const variables = {
   LOG_LEVEL: { schema: v.optional(v.picklist(LOG_LEVELS), 'info'), expected: `one of ${LOG_LEVELS.join(', ')}`, example: 'info' },
 } as const satisfies Record<string, { schema: v.GenericSchema; expected: string; example: string }>
 
+type VariableName = keyof typeof variables
+type Values<N extends VariableName> = { [K in N]: v.InferOutput<(typeof variables)[K]['schema']> }
+
 /**
  * The service's configuration from its environment.
  * @throws ConfigError that names every problem at once; values that may hold a password are not repeated
  */
 export function toConfig(env: Env): ServiceConfig {
+  const values = readVariables(env, ['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'NETWORKS', 'LOG_LEVEL'])
+  return { host: values.HOST, port: values.PORT, database: toTarget(values), networks: values.NETWORKS, logLevel: values.LOG_LEVEL }
+}
+
+/**
+ * The service's database alone, for programs that only work on its rows.
+ * @throws ConfigError
+ */
+export function readDatabase(env: Env): DatabaseTarget {
+  return toTarget(readVariables(env, ['DATABASE_URL', 'DATA_DIR']))
+}
+
+function toTarget(values: Values<'DATABASE_URL' | 'DATA_DIR'>): DatabaseTarget {
+  return values.DATABASE_URL === undefined ? { dataDir: values.DATA_DIR } : { url: values.DATABASE_URL }
+}
+
+function readVariables<N extends VariableName>(env: Env, names: readonly N[]): Values<N> {
   const problems: string[] = []
-  function read<K extends keyof typeof variables>(name: K): v.InferOutput<(typeof variables)[K]['schema']> | undefined {
+  const values: Partial<Record<VariableName, unknown>> = {}
+  for (const name of names) {
     const { schema, expected, example } = variables[name]
     // An empty variable is one that is not set.
     const result = v.safeParse(schema, env[name] || undefined)
-    if (result.success) return result.output
-    const [issue] = result.issues
-    const place = v.getDotPath(issue)
-    problems.push(`${name}: expected ${expected}${place ? `; at ${place}: ${issue.message}` : '.'} Example: ${name}=${example}`)
-    return undefined
+    if (result.success) values[name] = result.output
+    else {
+      const [issue] = result.issues
+      const place = v.getDotPath(issue)
+      problems.push(`${name}: expected ${expected}${place ? `; at ${place}: ${issue.message}` : '.'} Example: ${name}=${example}`)
+    }
   }
-  const host = read('HOST')
-  const port = read('PORT')
-  const url = read('DATABASE_URL')
-  const dataDir = read('DATA_DIR')
-  const networks = read('NETWORKS')
-  const logLevel = read('LOG_LEVEL')
-  if (problems.length > 0 || host === undefined || port === undefined || dataDir === undefined || !networks || !logLevel) {
-    throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
-  }
-  return { host, port, database: url ? { url } : { dataDir }, networks, logLevel }
+  if (problems.length > 0) throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+  return values as Values<N>
 }

@@ -1,0 +1,31 @@
+import { ProblemError } from '#contract/problem.ts'
+import { FolderLockedError } from '#postgres/folder-lock.ts'
+import { openDatabase } from '#postgres/open.ts'
+import { ConfigError, readDatabase } from '../config.ts'
+import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
+import { findCommand, parseCommandLine, UsageError } from './run.ts'
+import { USAGE } from './usage.ts'
+
+const HINT = 'See npm run admin -- --help.'
+
+try {
+  const line = parseCommandLine(process.argv.slice(2))
+  if (line.values.help) process.stdout.write(USAGE)
+  else {
+    const command = findCommand(line)
+    await using database = await openDatabase(readDatabase(process.env), SERVICE_SCHEMA)
+    const report = await command.run(database.db, line.values, new Date())
+    process.stdout.write(line.values.json ? `${JSON.stringify(report.value)}\n` : `${report.text}\n`)
+  }
+} catch (error) {
+  process.stderr.write(`${tell(error)}\n`)
+  process.exitCode = 1
+}
+
+/** What the operator can correct is told in a sentence; everything else with its stack. */
+function tell(error: unknown): string {
+  if (error instanceof UsageError) return `${error.message}\n${HINT}`
+  if (error instanceof ProblemError) return [error.message, ...Object.entries(error.facts.details ?? {}).map(([field, text]) => `${field}: ${text}`)].join('\n')
+  if (error instanceof ConfigError || error instanceof FolderLockedError) return error.message
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
