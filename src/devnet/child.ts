@@ -1,0 +1,172 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { createInterface } from 'node:readline'
+
+/** Linux ends the child when its parent is gone, even by kill -9; elsewhere a killed devnet leaves its programs behind. */
+const SETPRIV = '/usr/bin/setpriv'
+const DIE_WITH_PARENT = existsSync(SETPRIV) ? [SETPRIV, '--pdeathsig', 'TERM', '--'] : []
+
+const STOP_DEADLINE_MS = 12_000
+const RESTART_PAUSE_MS = 500
+const KEPT_LINES = 40
+
+export type Command = {
+  /** As people read it in messages. */
+  name: string
+  command: string
+  args: string[]
+  env?: Record<string, string>
+  cwd?: string
+}
+
+export type SupervisedOptions = {
+  /** Resolves when the process answers; rejects when it cannot. It is abandoned when the process ends. */
+  ready: (run: Run) => Promise<void>
+  /** Every line the process writes. */
+  onLine?: (line: string) => void
+  /** A sentence for the person at the terminal. */
+  say: (line: string) => void
+}
+
+/** One life of a process: `lines` waits for a line that fits. */
+export type Run = { pid: number; line: <T>(fit: (line: string) => T | undefined) => Promise<T> }
+
+/** A program of the devnet. When it ends without being told to, it is started again, with a line saying so. */
+export class Supervised implements AsyncDisposable {
+  readonly #command: Command
+  readonly #options: SupervisedOptions
+  #child: ChildProcess | undefined
+  #stopping = false
+  #life: Promise<void> = Promise.resolve()
+
+  private constructor(command: Command, options: SupervisedOptions) {
+    this.#command = command
+    this.#options = options
+  }
+
+  static async start(command: Command, options: SupervisedOptions): Promise<Supervised> {
+    const supervised = new Supervised(command, options)
+    await supervised.#run()
+    return supervised
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** Ends the process the hard way; resolves when it is back and answers. */
+  async kill(): Promise<void> {
+    const child = this.#child
+    if (!child || child.exitCode !== null || child.signalCode !== null) throw new Error(`${this.#command.name} does not run.`)
+    const gone = exited(child)
+    child.kill('SIGKILL')
+    await gone
+    await this.#life
+  }
+
+  /** Ends the process the polite way and starts it again. */
+  async restart(): Promise<void> {
+    await this.stop()
+    this.#stopping = false
+    await this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true
+    const child = this.#child
+    if (child && child.exitCode === null && child.signalCode === null) {
+      const gone = exited(child)
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_DEADLINE_MS)
+      await gone
+      clearTimeout(timer)
+    }
+    await this.#life.catch(() => undefined)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+  }
+
+  async #run(): Promise<void> {
+    const { name, command, args, env, cwd } = this.#command
+    const [file = command, ...rest] = [...DIE_WITH_PARENT, command, ...args]
+    // A group of its own: Ctrl-C in the terminal reaches the devnet only, which then ends its programs in order.
+    // Its environment is what stands here: a DATABASE_URL of the caller's shell must not reach it.
+    const child = spawn(file, rest, { env: { PATH: '/usr/bin:/bin', HOME: homedir(), ...env }, cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+    this.#child = child
+    const lines: string[] = []
+    const waiting = new Set<(line: string) => void>()
+    const read = (line: string) => {
+      lines.push(line)
+      if (lines.length > KEPT_LINES) lines.shift()
+      this.#options.onLine?.(line)
+      for (const tell of waiting) tell(line)
+    }
+    createInterface({ input: child.stdout }).on('line', read)
+    createInterface({ input: child.stderr }).on('line', read)
+
+    const ended = exited(child).then((how) => {
+      throw new Error(`${name} ended while starting (${how}).\n${lines.slice(-8).join('\n')}`)
+    })
+    ended.catch(() => undefined)
+    const run: Run = {
+      pid: child.pid ?? -1,
+      line: (fit) =>
+        new Promise((resolve) => {
+          const tell = (line: string) => {
+            const found = fit(line)
+            if (found === undefined) return
+            waiting.delete(tell)
+            resolve(found)
+          }
+          waiting.add(tell)
+          for (const line of lines) tell(line)
+        }),
+    }
+    try {
+      await Promise.race([this.#options.ready(run), ended])
+    } catch (error) {
+      child.kill('SIGKILL')
+      throw error
+    }
+    child.once('exit', () => this.#again())
+    if (child.exitCode !== null || child.signalCode !== null) this.#again()
+  }
+
+  #again(): void {
+    if (this.#stopping) return
+    const how = this.#child ? describeExit(this.#child) : 'unknown'
+    this.#options.say(`${this.#command.name} ended (${how}); starting it again.`)
+    this.#life = this.#runUntilUp()
+    this.#life.catch(() => undefined)
+  }
+
+  /** The port of the process before may still be held for a moment. */
+  async #runUntilUp(): Promise<void> {
+    while (!this.#stopping) {
+      try {
+        await this.#run()
+        this.#options.say(`${this.#command.name} is back.`)
+        return
+      } catch (error) {
+        if (this.#stopping) return
+        this.#options.say(`${this.#command.name} did not come back: ${error instanceof Error ? error.message : String(error)}`)
+        await new Promise((resolve) => setTimeout(resolve, RESTART_PAUSE_MS))
+      }
+    }
+  }
+}
+
+function exited(child: ChildProcess): Promise<string> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve(describeExit(child))
+  return new Promise((resolve) => {
+    child.once('exit', () => resolve(describeExit(child)))
+    child.once('error', (error) => resolve(error.message))
+  })
+}
+
+function describeExit(child: ChildProcess): string {
+  return child.signalCode ?? `exit code ${child.exitCode}`
+}

@@ -1,0 +1,66 @@
+import { createRequire } from 'node:module'
+import * as v from 'valibot'
+
+/** The part we use of the node's native module, which comes without types. */
+export type Surfnet = {
+  rpcUrl: string
+  wsUrl: string
+  stop(): void
+  timeTravelToSlot(slot: number): unknown
+}
+
+type SurfnetModule = { Surfnet: { startWithConfig(config: Record<string, unknown>): Surfnet } }
+
+const Answer = v.object({ result: v.optional(v.unknown()), error: v.optional(v.unknown()) })
+
+export type RpcAnswer = { result?: unknown; error?: unknown }
+
+export type StartOptions = { slotTimeMs: number; payerSecretKey: Uint8Array; payerLamports: number }
+
+const SETTLE_POLL_MS = 10
+
+/** Starts a Solana node without any connection to the outside, in this process. */
+export async function startSurfnet(options: StartOptions): Promise<Surfnet> {
+  const surfnet = load().Surfnet.startWithConfig({
+    offline: true,
+    // The default mode makes blocks only for transactions; then nothing would ever expire.
+    blockProductionMode: 'clock',
+    slotTimeMs: options.slotTimeMs,
+    payerSecretKey: [...options.payerSecretKey],
+    airdropSol: options.payerLamports,
+  })
+  // Until its first block it reports the height 31, and 0 after that: nobody may see the height go back.
+  while ((await epochInfo(surfnet)).transactionCount === null) await new Promise((resolve) => setTimeout(resolve, SETTLE_POLL_MS))
+  return surfnet
+}
+
+const EpochInfo = v.object({ absoluteSlot: v.number(), blockHeight: v.number(), transactionCount: v.nullable(v.number()) })
+
+export async function epochInfo(surfnet: Surfnet): Promise<v.InferOutput<typeof EpochInfo>> {
+  const { result } = await rpc(surfnet, 'getEpochInfo', [{ commitment: 'processed' }])
+  return v.parse(EpochInfo, result)
+}
+
+export async function rpc(surfnet: Surfnet, method: string, params: unknown): Promise<RpcAnswer> {
+  const response = await fetch(surfnet.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  return v.parse(Answer, await response.json())
+}
+
+/** A call that the node cannot refuse unless something is broken. */
+export async function mustRpc(surfnet: Surfnet, method: string, params: unknown): Promise<unknown> {
+  const { result, error } = await rpc(surfnet, method, params)
+  if (error !== undefined) throw new Error(`The Solana node refused ${method}: ${JSON.stringify(error)}`)
+  return result
+}
+
+function load(): SurfnetModule {
+  try {
+    return createRequire(import.meta.url)('@solana/surfpool-linux-x64-gnu')
+  } catch (cause) {
+    throw new Error(`There is no embedded Solana node for ${process.platform}-${process.arch}: the devnet needs Linux on x64 with glibc 2.34 or newer.`, { cause })
+  }
+}
