@@ -59,6 +59,8 @@ const plants: Plant[] = [
   inside('service/chains/solana', ['EVM on the Solana side', `import { createPublicClient } from 'viem'\nexport const one = createPublicClient`]),
   inside('chains/evm', ['Solana on the EVM side', `import * as other from '../solana/decode.ts'\nexport const one = other`]),
   inside('chains/solana', ['EVM on the Solana side', `import * as other from '../evm/decode.ts'\nexport const one = other`]),
+  inside('web/pages/overview', ['wallet code on a page that only reads', `import { loadStack } from '../../wallet/stack.ts'\nexport const one = loadStack`]),
+  inside('web/shell', ['a wallet library in the shell', `import { createConfig } from 'wagmi'\nexport const one = createConfig`]),
   inside('web/ui', ['a query in the design system', `import { useQuery } from '@tanstack/react-query'\nexport const one = useQuery`]),
 ]
 
@@ -106,7 +108,12 @@ async function copyRepository(): Promise<string> {
 /** Both tools end with a failure here, that is the point; what matters is what they say. */
 function runTool(tool: string, args: string[]): Promise<string> {
   return new Promise((resolve) => {
-    execFile(join(ROOT, 'node_modules/.bin', tool), args, { cwd: copy, maxBuffer: 64 * 1024 * 1024 }, (_error, stdout) => resolve(stdout))
+    execFile(
+      join(ROOT, 'node_modules/.bin', tool),
+      args,
+      { cwd: copy, maxBuffer: 64 * 1024 * 1024, timeout: 80_000, killSignal: 'SIGKILL' },
+      (_error, stdout) => resolve(stdout),
+    )
   })
 }
 
