@@ -82,4 +82,5 @@ export type Reading =
   /** EVM: another transaction took the nonce. */
   | { kind: 'superseded'; at: number; by: string | null; finalized: boolean }
 
-export type Trouble = { code: string; title: string; body: string }
+/** Something that stands in the way, in words for the person; `fields` names the inputs it is about. */
+export type Trouble = { code: string; title: string; body: string; detail?: string; fields?: Readonly<Record<string, string>> }

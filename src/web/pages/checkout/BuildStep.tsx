@@ -1,0 +1,77 @@
+import type { PaymentState } from '../../payment/machine.ts'
+import type { PaymentRun } from '../../payment/run.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { amountOf } from './words.ts'
+
+export type BuildStepProps = {
+  run: PaymentRun
+  state: Extract<PaymentState, { step: 'draft' | 'building' | 'expired_unsigned' | 'cancelled' }>
+  onChange: () => void
+}
+
+/** Before there is anything to review: it is being prepared, could not be, ran out of time, or was given up. */
+export function BuildStep({ run, state, onChange }: BuildStepProps) {
+  const { order } = state
+  if (state.step === 'building') {
+    return (
+      <Card>
+        <div aria-busy="true">
+          <h2 className="text-base font-semibold" data-step-heading tabIndex={-1}>
+            Preparing {amountOf(order)}
+          </h2>
+          <p className="mt-1 text-sm text-muted">The transaction is built, read and tried out before you see it.</p>
+          <Skeleton className="mt-5 h-7 w-3/4" />
+          <Skeleton className="mt-5 h-48" />
+        </div>
+      </Card>
+    )
+  }
+  const trouble = state.step === 'draft' ? state.trouble : null
+  return (
+    <Card>
+      <h2 className="text-base font-semibold" data-step-heading tabIndex={-1}>
+        {headingOf(state)}
+      </h2>
+      {trouble && (
+        <Banner className="mt-4" role="alert" title={trouble.title} tone="warn">
+          {trouble.body}
+          {Object.values(trouble.fields ?? {}).map((text) => (
+            <p key={text}>{text}</p>
+          ))}
+          {trouble.detail && <p className="mt-1 font-mono text-xs">{trouble.detail}</p>}
+        </Banner>
+      )}
+      {state.step === 'expired_unsigned' && (
+        <p className="mt-2 text-sm text-muted">
+          {state.reason === 'deadline'
+            ? 'A transaction is only good for about a minute. Nothing was sent; preparing it again keeps everything you entered.'
+            : `${order.walletName} would now sign with another account than this payment was prepared for. Nothing was sent. Switch back in ${order.walletName} and prepare it again, or change the payment.`}
+        </p>
+      )}
+      {state.step === 'cancelled' && <p className="mt-2 text-sm text-muted">Nothing was sent.</p>}
+      <div className="mt-5 flex flex-wrap gap-2">
+        {state.step === 'expired_unsigned' && (
+          <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} variant="primary">
+            Prepare it again
+          </Button>
+        )}
+        {state.step === 'draft' && (
+          <Button icon={<Icon name="refresh" />} onClick={() => void run.build()} variant="primary">
+            Try again
+          </Button>
+        )}
+        <Button onClick={onChange}>Change the payment</Button>
+      </div>
+    </Card>
+  )
+}
+
+function headingOf(state: BuildStepProps['state']): string {
+  if (state.step === 'cancelled') return 'Given up'
+  if (state.step === 'expired_unsigned') return state.reason === 'deadline' ? 'This transaction ran out of time' : 'Another account is chosen now'
+  return `${amountOf(state.order)} could not be prepared`
+}

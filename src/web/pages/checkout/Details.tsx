@@ -1,0 +1,127 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useForm } from 'react-hook-form'
+import { familyOf, nativeAsset } from '#contract/network.ts'
+import type { PaymentOrder } from '../../payment/order.ts'
+import { useSearch } from '../../router/use-route.ts'
+import { useConfig } from '../../shell/use-config.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Input } from '../../ui/Input.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { openConnectDialog, useAccounts } from '../../wallet/accounts.ts'
+import { AmountField } from './AmountField.tsx'
+import { balanceQuery } from './balance.ts'
+import { checkAmount, checkPriorityFee, checkRecipient, checkResource, type Fields } from './fields.ts'
+import { orderOf, reserveOf, startValues } from './start-values.ts'
+import { FromAccount } from './FromAccount.tsx'
+import { RecipientField } from './RecipientField.tsx'
+import { Steps } from './Steps.tsx'
+
+export type DetailsProps = { previous: PaymentOrder | undefined; onStart: (order: PaymentOrder) => Promise<void> }
+
+/** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but a balance. */
+export function Details({ previous, onStart }: DetailsProps) {
+  const { networks, sellerWallets } = useConfig()
+  const search = useSearch('checkout')
+  const accounts = useAccounts()
+  const form = useForm<Fields>({ defaultValues: startValues(previous, search, networks, sellerWallets) })
+  const { register, handleSubmit, watch, setValue, formState } = form
+  const [trouble, setTrouble] = useState<string>()
+
+  const network = networks.find((each) => each.network === watch('network')) ?? networks[0]
+  const account = accounts.find((each) => network && each.family === familyOf(network.network))
+  const balance = useQuery(balanceQuery(network, account?.address))
+  if (!network) return <Banner tone="bad">This desk has no network to pay on. Its operator has to configure one.</Banner>
+  const asset = nativeAsset(network)
+  const reserve = reserveOf(network)
+  const { errors } = formState
+
+  async function submit(fields: Fields) {
+    if (!network || !account) return openConnectDialog(network && familyOf(network.network))
+    setTrouble(undefined)
+    try {
+      await onStart(orderOf(fields, network, account))
+    } catch (error) {
+      setTrouble(error instanceof Error ? error.message : 'unknown reason')
+    }
+  }
+
+  return (
+    <>
+      <Steps current="details" />
+      <Card>
+        <form className="space-y-5" noValidate onSubmit={(event) => void handleSubmit(submit)(event)}>
+          {trouble && (
+            <Banner role="alert" title="This browser cannot start a payment" tone="bad">
+              {trouble} Payments are kept in this browser until they are settled; a private window may not allow that. Nothing was sent.
+            </Banner>
+          )}
+          {networks.length > 1 && (
+            <Field label="Network">
+              <Select {...register('network')}>
+                {networks.map((each) => (
+                  <option key={each.network} value={each.network}>
+                    {each.name} · {nativeAsset(each).symbol}
+                  </option>
+                ))}
+              </Select>
+            </Field>
+          )}
+          <FromAccount account={account} balanceAtomic={balance.data} loading={balance.isLoading} network={network} unreadable={balance.isError} />
+          <RecipientField
+            error={errors.recipient?.message}
+            network={network}
+            onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
+            register={register('recipient', { validate: (text) => checkRecipient(text, network, account?.address) })}
+            sellerWallets={sellerWallets}
+            value={watch('recipient')}
+          />
+          <AmountField
+            asset={asset}
+            error={errors.amount?.message}
+            maxAtomic={balance.data === undefined ? undefined : balance.data > reserve ? balance.data - reserve : 0n}
+            onMax={(text) => setValue('amount', text, { shouldValidate: true })}
+            register={register('amount', { validate: (text) => checkAmount(text, asset, balance.data, reserve) })}
+            value={watch('amount')}
+          />
+          <details className="group" open={Boolean(errors.resource ?? errors.description ?? errors.reference ?? errors.priorityFee) || undefined}>
+            <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
+              <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
+              Resource, reference and fee
+            </summary>
+            <div className="mt-4 space-y-5">
+              <Field error={errors.resource?.message} hint="The web address this payment unlocks." label="Resource" optional>
+                <Input inputMode="url" placeholder="https://" {...register('resource', { validate: checkResource })} />
+              </Field>
+              <div className="grid gap-5 sm:grid-cols-2">
+                <Field error={errors.description?.message} hint="The seller reads it." label="Description" optional>
+                  <Input maxLength={200} {...register('description', { maxLength: { value: 200, message: 'At most 200 characters.' } })} />
+                </Field>
+                <Field error={errors.reference?.message} hint="An order or invoice number." label="Reference" optional>
+                  <Input maxLength={100} {...register('reference', { maxLength: { value: 100, message: 'At most 100 characters.' } })} />
+                </Field>
+              </div>
+              <Field error={errors.priorityFee?.message} hint="What the validator gets on top, in all. Empty: set from recent blocks." label="Priority fee" optional>
+                <Input inputMode="decimal" placeholder="Automatic" suffix={asset.symbol} {...register('priorityFee', { validate: (text) => checkPriorityFee(text, asset) })} />
+              </Field>
+            </div>
+          </details>
+          {account ? (
+            <Button busy={formState.isSubmitting} size="lg" type="submit" variant="primary" wide>
+              Review payment
+            </Button>
+          ) : (
+            <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog(familyOf(network.network))} size="lg" variant="primary" wide>
+              Connect a wallet to pay
+            </Button>
+          )}
+          <p className="text-center text-sm text-muted">You see exactly what will be signed before your wallet opens.</p>
+        </form>
+      </Card>
+    </>
+  )
+}

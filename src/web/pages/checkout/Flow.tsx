@@ -1,0 +1,67 @@
+import { useEffect, useRef, type ReactNode } from 'react'
+import type { PaymentState } from '../../payment/machine.ts'
+import type { PaymentOrder } from '../../payment/order.ts'
+import type { PaymentRun } from '../../payment/run.ts'
+import { announce } from '../../ui/announce.tsx'
+import { BuildStep } from './BuildStep.tsx'
+import { ProgressStep } from './ProgressStep.tsx'
+import { ReviewStep } from './ReviewStep.tsx'
+import { Steps } from './Steps.tsx'
+import { useRunState } from './use-run.ts'
+import { WalletStep } from './WalletStep.tsx'
+import { sayState } from './words.ts'
+
+export type FlowProps = {
+  run: PaymentRun
+  /** Back to the form, with the inputs kept. */
+  onStartOver: (previous?: PaymentOrder) => void
+}
+
+/** One payment from its first request to its receipt: shows what the machine says, and lets the person do what it allows. */
+export function Flow({ run, onStartOver }: FlowProps) {
+  const state = useRunState(run)
+  const stage = stageOf(state)
+  const container = useRef<HTMLDivElement>(null)
+  const before = useRef(stage)
+
+  // A new step is a new heading: the focus goes there, so that keys and screen readers start where the page does.
+  useEffect(() => {
+    if (before.current === stage) return
+    before.current = stage
+    container.current?.querySelector<HTMLElement>('[data-step-heading]')?.focus()
+  }, [stage])
+
+  const words = sayState(state)
+  useEffect(() => announce(words), [words])
+
+  return (
+    <div ref={container}>
+      <Steps current={stage} />
+      {showStep(run, state, onStartOver)}
+    </div>
+  )
+}
+
+function stageOf({ step }: PaymentState): 'details' | 'review' | 'wallet' | 'done' {
+  if (step === 'draft' || step === 'cancelled') return 'details'
+  if (step === 'building' || step === 'review' || step === 'rejected' || step === 'expired_unsigned') return 'review'
+  return step === 'awaiting_wallet' ? 'wallet' : 'done'
+}
+
+function showStep(run: PaymentRun, state: PaymentState, onStartOver: FlowProps['onStartOver']): ReactNode {
+  const change = () => void run.cancel().then(() => onStartOver(state.order))
+  switch (state.step) {
+    case 'draft':
+    case 'building':
+    case 'expired_unsigned':
+    case 'cancelled':
+      return <BuildStep onChange={state.step === 'cancelled' ? () => onStartOver(state.order) : change} run={run} state={state} />
+    case 'review':
+    case 'rejected':
+      return <ReviewStep key={state.built.paymentId} onChange={change} run={run} state={state} />
+    case 'awaiting_wallet':
+      return <WalletStep onChange={change} state={state} />
+    default:
+      return <ProgressStep onStartOver={onStartOver} run={run} state={state} />
+  }
+}

@@ -1,0 +1,59 @@
+import type { Step } from '#chains/match.ts'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { Icon, type IconName } from '../../ui/Icon.tsx'
+
+const WORDS: Readonly<Record<Step['kind'], { title: string; icon: IconName }>> = {
+  transfer: { title: 'Send', icon: 'arrowOut' },
+  token_transfer: { title: 'Send a token', icon: 'arrowOut' },
+  fee_limit: { title: 'Limit the work the network may charge for', icon: 'shield' },
+  fee_price: { title: 'Set the price of that work', icon: 'bars' },
+  memo: { title: 'Write the payment’s id beside it', icon: 'copy' },
+  guard: { title: 'A guard added by the wallet', icon: 'shield' },
+  unknown: { title: 'Something this page does not understand', icon: 'warning' },
+}
+
+/** The transaction in plain words, in the order it is carried out; its bytes on demand. */
+export function Instructions({ steps, bytes }: { steps: readonly Step[]; bytes: Uint8Array }) {
+  const text = toBase64(bytes)
+  return (
+    <section aria-labelledby="instructions-heading" className="mt-6">
+      <h3 className="text-sm font-semibold" id="instructions-heading">
+        What the transaction does
+      </h3>
+      <ol className="mt-3 space-y-3">
+        {steps.map((step, index) => (
+          <li className="flex gap-3" key={`${step.kind} ${index}`}>
+            <span className="mt-0.5 inline-flex size-6 shrink-0 items-center justify-center rounded-full bg-neutral-soft text-muted">
+              <Icon name={WORDS[step.kind].icon} size={14} />
+            </span>
+            <div className="min-w-0 text-sm">
+              <p className="font-medium">{WORDS[step.kind].title}</p>
+              <dl className="text-muted">
+                {Object.entries(step.facts).map(([name, value]) => (
+                  <div className="flex flex-wrap gap-x-2" key={name}>
+                    <dt>{name}</dt>
+                    <dd className="font-mono text-[13px] break-all text-ink">{value}</dd>
+                  </div>
+                ))}
+              </dl>
+            </div>
+          </li>
+        ))}
+      </ol>
+      <details className="group mt-4">
+        <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
+          <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
+          Raw bytes ({bytes.length})
+        </summary>
+        <div className="mt-2 flex items-start gap-2 rounded-lg bg-sunken p-3">
+          <code className="min-w-0 flex-1 font-mono text-xs break-all">{text}</code>
+          <CopyButton label="Copy raw transaction" value={text} />
+        </div>
+      </details>
+    </section>
+  )
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+}

@@ -1,0 +1,125 @@
+import { useEffect, useState } from 'react'
+import { familyOf } from '#contract/network.ts'
+import type { PaymentState } from '../../payment/machine.ts'
+import type { PaymentRun } from '../../payment/run.ts'
+import { SIGN_MARGIN_MS } from '../../payment/run.ts'
+import { useConfig, useNetwork } from '../../shell/use-config.ts'
+import { announce } from '../../ui/announce.tsx'
+import { Address } from '../../ui/Address.tsx'
+import { Amount } from '../../ui/Amount.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { currentAccount, useAccounts } from '../../wallet/accounts.ts'
+import { Deadline } from './Deadline.tsx'
+import { Findings } from './Findings.tsx'
+import { Instructions } from './Instructions.tsx'
+import { MatchTable } from './MatchTable.tsx'
+import { SimulationResult } from './SimulationResult.tsx'
+import { useSecondsLeft } from './use-run.ts'
+
+export type ReviewStepProps = {
+  run: PaymentRun
+  state: Extract<PaymentState, { step: 'review' | 'rejected' }>
+  onChange: () => void
+}
+
+/** Step 2, before any wallet opens: what was asked for beside what would be signed, read from its bytes in this browser. */
+export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
+  const { order, built, review } = state
+  const network = useNetwork(order.network)
+  const { sellerWallets } = useConfig()
+  const [ticked, setTicked] = useState<readonly string[]>([])
+  const [busy, setBusy] = useState(false)
+  const seconds = useSecondsLeft(run)
+  const closing = seconds * 1000 < SIGN_MARGIN_MS
+  useDeadlineAnnouncements(seconds)
+
+  const blocked = review.verdict === 'blocked'
+  const running = review.simulation.state === 'running'
+  const unticked = review.findings.some(({ code, severity }) => severity === 'warn' && !ticked.includes(code))
+  const otherAccount = useOtherAccount(order)
+  const fee = review.match.rows.find(({ field }) => field === 'fee')?.got
+
+  async function sign() {
+    setBusy(true)
+    await run.sign(ticked).finally(() => setBusy(false))
+  }
+
+  return (
+    <Card>
+      <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <h2 className="text-base font-semibold" data-step-heading tabIndex={-1}>
+          Check and sign
+        </h2>
+        <Deadline seconds={seconds} />
+      </div>
+
+      <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
+        <p className="text-sm text-muted">You send</p>
+        <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="xl" symbol={order.asset.symbol} />
+        <p className="mt-2 text-sm text-muted">
+          to {sellerWallets.includes(order.recipient) && <span className="font-medium text-ink">the seller, </span>}
+          <Address copy full value={order.recipient} /> on <span className="font-medium text-ink">{network?.name ?? order.network}</span>
+          {fee && (
+            <>
+              , and pay <span className="font-medium text-ink">{fee}</span> to the network
+            </>
+          )}
+          .
+        </p>
+      </div>
+
+      {state.step === 'rejected' && (
+        <Banner className="mt-4" role="alert" title={state.trouble.title} tone={state.trouble.code === 'REJECTED' ? 'info' : 'warn'}>
+          {state.trouble.body}
+        </Banner>
+      )}
+      {otherAccount && (
+        <Banner className="mt-4" role="alert" title={`${order.walletName} is on another account`} tone="warn">
+          This payment is prepared for <span className="font-mono text-[13px]">{order.sender}</span>. Switch back to it in {order.walletName}, or change the payment.
+        </Banner>
+      )}
+      <Findings findings={review.findings} onTick={setTicked} ticked={ticked} />
+      <MatchTable match={review.match} />
+      <SimulationResult order={order} simulation={review.simulation} />
+      <Instructions bytes={built.bytes} steps={review.steps} />
+
+      <div className="sticky bottom-16 -mx-5 mt-6 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4 lg:bottom-0">
+        {closing && !blocked && <p className="mb-3 text-sm text-warn-ink">Too little time is left to sign. Prepare it again: everything you entered is kept.</p>}
+        <div className="flex flex-wrap gap-2">
+          {blocked ? null : closing ? (
+            <Button className="flex-1" icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg" variant="primary">
+              Prepare it again
+            </Button>
+          ) : (
+            <Button busy={busy || running} className="flex-1" disabled={unticked} icon={<Icon name="wallet" />} onClick={() => void sign()} size="lg" variant="primary">
+              {running ? 'Trying it out' : state.step === 'rejected' ? `Sign again in ${order.walletName}` : `Sign in ${order.walletName}`}
+            </Button>
+          )}
+          <Button onClick={onChange} size="lg">
+            Change
+          </Button>
+        </div>
+        {unticked && !closing && !blocked && <p className="mt-2 text-sm text-muted">Tick each warning above to go on.</p>}
+      </div>
+    </Card>
+  )
+}
+
+/** Whether the wallet shows another account than this payment is for; the wallet itself is asked again when signing. */
+function useOtherAccount(order: ReviewStepProps['state']['order']): boolean {
+  useAccounts()
+  const account = currentAccount(familyOf(order.network))
+  return account !== undefined && account.address !== order.sender
+}
+
+/** Twice and politely: a countdown that is read out every second could not be used. */
+function useDeadlineAnnouncements(seconds: number): void {
+  const mark = seconds <= 10 ? 10 : seconds <= 30 ? 30 : 0
+  useEffect(() => {
+    if (mark === 30) announce('30 seconds left to sign.')
+    if (mark === 10) announce('Too little time is left to sign. You can prepare it again.')
+  }, [mark])
+}

@@ -1,0 +1,50 @@
+import type { PaymentOrder, Simulation } from '../../payment/order.ts'
+import { Amount } from '../../ui/Amount.tsx'
+import { Badge, type Tone } from '../../ui/Badge.tsx'
+import { Icon, type IconName } from '../../ui/Icon.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+
+const STATES: Readonly<Record<Simulation['state'], { label: string; tone: Tone; icon: IconName }>> = {
+  running: { label: 'Running', tone: 'neutral', icon: 'hourglass' },
+  passed: { label: 'Passed', tone: 'good', icon: 'check' },
+  failed: { label: 'Would fail', tone: 'bad', icon: 'cross' },
+  unavailable: { label: 'Not available', tone: 'warn', icon: 'question' },
+}
+
+/** The trial run on the user's own RPC, with what it does to the balances. Not available is not passed. */
+export function SimulationResult({ simulation, order }: { simulation: Simulation; order: PaymentOrder }) {
+  const { label, tone, icon } = STATES[simulation.state]
+  const { decimals, symbol } = order.asset
+  return (
+    <section aria-labelledby="simulation-heading" className="mt-6">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <h3 className="text-sm font-semibold" id="simulation-heading">
+          Tried out on the network
+        </h3>
+        <Badge icon={<Icon name={icon} size={14} />} tone={tone}>
+          {label}
+        </Badge>
+      </div>
+      {simulation.state === 'running' && <Skeleton className="mt-3 h-16" />}
+      {simulation.state === 'passed' && (
+        <dl className="mt-3 grid gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-2">
+          {simulation.changes.map(({ who, beforeAtomic, afterAtomic }) => (
+            <div className="bg-surface px-4 py-3" key={who}>
+              <dt className="text-sm text-muted">{who === 'you' ? 'Your balance' : 'Recipient’s balance'}</dt>
+              <dd className="mt-0.5">
+                <span className="figures text-sm font-medium">
+                  {afterAtomic >= beforeAtomic ? '+' : '−'}
+                  <Amount atomic={afterAtomic >= beforeAtomic ? afterAtomic - beforeAtomic : beforeAtomic - afterAtomic} decimals={decimals} exact symbol={symbol} />
+                </span>
+                <span className="mt-0.5 block text-xs text-muted">
+                  <Amount atomic={beforeAtomic} className="!text-xs" decimals={decimals} symbol={symbol} /> → <Amount atomic={afterAtomic} className="!text-xs" decimals={decimals} symbol={symbol} />
+                  {who === 'you' && order.network.startsWith('eip155:') && ' at the highest fee'}
+                </span>
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,56 @@
+import { useEffect, useState } from 'react'
+import { canCancel, type PaymentState } from '../../payment/machine.ts'
+import { Address } from '../../ui/Address.tsx'
+import { Amount } from '../../ui/Amount.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Spinner } from '../../ui/Spinner.tsx'
+
+const HELP_AFTER_MS = 8_000
+
+export type WalletStepProps = { state: Extract<PaymentState, { step: 'awaiting_wallet' }>; onChange: () => void }
+
+/** Step 3: the wallet has the word. */
+export function WalletStep({ state, onChange }: WalletStepProps) {
+  const { order } = state
+  const [slow, setSlow] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), HELP_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [])
+
+  return (
+    <Card>
+      <div className="py-6 text-center">
+        <span className="inline-flex text-accent">
+          <Spinner />
+        </span>
+        <h2 className="mt-4 text-lg font-semibold" data-step-heading tabIndex={-1}>
+          Approve in {order.walletName}
+        </h2>
+        <p className="mx-auto mt-1 max-w-108 text-sm text-muted">Compare the amount and the address there with these. Approve only if they are equal.</p>
+        <div className="mx-auto mt-5 max-w-120 rounded-lg bg-sunken px-4 py-4">
+          <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="lg" symbol={order.asset.symbol} />
+          <p className="mt-1">
+            <Address full value={order.recipient} />
+          </p>
+        </div>
+        {slow && (
+          <div className="mx-auto mt-5 max-w-108 text-start text-sm text-muted" role="status">
+            <p className="font-medium text-ink">Nothing happening?</p>
+            <ul className="mt-1 list-disc space-y-1 ps-5">
+              <li>Click {order.walletName}’s icon in your browser’s toolbar; its window may be behind this one.</li>
+              <li>Unlock {order.walletName}. An older request may have to be answered first.</li>
+              <li>A test network may make the wallet warn. The comparison above is what counts.</li>
+            </ul>
+          </div>
+        )}
+        {canCancel(state) && (
+          <Button className="mt-5" onClick={onChange} variant="quiet">
+            Give up
+          </Button>
+        )}
+      </div>
+    </Card>
+  )
+}

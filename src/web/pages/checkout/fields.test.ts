@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest'
+import { NATIVE_ETH, NATIVE_SOL, type Network } from '#contract/network.ts'
+import { checkAmount, checkPriorityFee, checkRecipient, checkResource, readAmount } from './fields.ts'
+
+const base = { rpcUrls: ['http://127.0.0.1:1'], testnet: true, blockTimeMs: 400, confirmations: 1 }
+const solana: Network = { ...base, network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', name: 'Solana', assets: [NATIVE_SOL] }
+const evm: Network = { ...base, network: 'eip155:31337', name: 'Ethereum', assets: [NATIVE_ETH] }
+
+test('an amount is read to its last digit, with either decimal sign', () => {
+  for (const [text, atomic] of [['0.1', 100_000_000n], ['0,1', 100_000_000n], ['.5', 500_000_000n], ['0.000000001', 1n], [' 2 ', 2_000_000_000n]] as const) {
+    expect(readAmount(text, NATIVE_SOL)).toEqual({ ok: true, atomic })
+  }
+  for (const text of ['0.0000000001', '1,000.5', '1.000,5', '0', '-1', 'one', '']) expect(readAmount(text, NATIVE_SOL).ok).toBe(false)
+})
+
+test('an amount above the balance names the shortfall to the last unit', () => {
+  expect(checkAmount('1', NATIVE_SOL, 999_999_999n, 0n)).toBe('You hold 0.999999999 SOL. That is 0.000000001 SOL too little.')
+  expect(checkAmount('1', NATIVE_SOL, undefined, 0n)).toBe(true)
+  expect(checkAmount('1', NATIVE_SOL, 1_000_000_000n, 5_000n)).toContain('network fee')
+})
+
+test('a recipient must fit the network, carry its checksum, and be someone else', () => {
+  const key = 'So11111111111111111111111111111111111111112'
+  expect(checkRecipient(`\u200b${key} `, solana, undefined)).toBe(true)
+  expect(checkRecipient(key, evm, undefined)).toContain('Solana address')
+  expect(checkRecipient(key, solana, key)).toContain('your own')
+  expect(checkRecipient('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', evm, undefined)).toBe(true)
+  expect(checkRecipient('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD', evm, undefined)).toContain('checksum')
+  expect(checkRecipient('hello', evm, undefined)).toContain('not an address')
+})
+
+test('a resource is a whole web address, a priority fee is within its bounds', () => {
+  expect(checkResource('')).toBe(true)
+  expect(checkResource('https://example.org/a')).toBe(true)
+  for (const text of ['example.org', 'javascript:alert(1)', 'https://a b']) expect(checkResource(text)).not.toBe(true)
+  expect(checkPriorityFee('0.00001', NATIVE_SOL)).toBe(true)
+  expect(checkPriorityFee('0.01', NATIVE_ETH)).toBe(true)
+  for (const text of ['0.000001', '0.02', 'x']) expect(checkPriorityFee(text, NATIVE_SOL)).not.toBe(true)
+})

@@ -1,0 +1,81 @@
+import { formatAmount } from '#contract/amount.ts'
+import type { PaymentState } from '../../payment/machine.ts'
+import type { PaymentOrder } from '../../payment/order.ts'
+import type { Tone } from '../../ui/Badge.tsx'
+import type { IconName } from '../../ui/Icon.tsx'
+
+/** `0.1 SOL`, every digit. */
+export function amountOf({ amountAtomic, asset }: Pick<PaymentOrder, 'amountAtomic' | 'asset'>): string {
+  return `${formatAmount(amountAtomic, asset.decimals)} ${asset.symbol}`
+}
+
+/** What a screen reader is told when the payment moves by itself. */
+export function sayState(state: PaymentState): string {
+  switch (state.step) {
+    case 'draft':
+      return state.trouble ? `${state.trouble.title}. ${state.trouble.body}` : ''
+    case 'building':
+      return 'Preparing the transaction.'
+    case 'review':
+      return state.review.verdict === 'blocked' ? 'Blocked. This transaction will not be signed.' : state.review.simulation.state === 'running' ? '' : 'Ready to review.'
+    case 'rejected':
+      return `${state.trouble.title} ${state.trouble.body}`
+    case 'expired_unsigned':
+      return 'This transaction ran out of time. Nothing was sent.'
+    case 'cancelled':
+      return 'Given up. Nothing was sent.'
+    case 'awaiting_wallet':
+      return `Approve in ${state.order.walletName}.`
+    default:
+      return progressOf(state).title
+  }
+}
+
+type Outgoing = Extract<PaymentState, { sent: unknown }>
+export type Progress = { title: string; body: string; tone: Tone; icon: IconName; working: boolean }
+
+/** How a payment that was signed is doing. `unknown` is a state, never an error. */
+export function progressOf(state: Outgoing): Progress {
+  const wallet = state.order.walletName
+  switch (state.step) {
+    case 'signed':
+      return { title: 'Signed, waiting for the network', body: 'Your connection does not answer yet. Nothing was sent so far; it is sent as soon as the network is back.', tone: 'info', icon: 'hourglass', working: true }
+    case 'broadcast':
+      return { title: 'Sent', body: 'Waiting for the network to show it. You can leave; this page goes on where it was.', tone: 'info', icon: 'hourglass', working: true }
+    case 'submitted':
+      if (state.outcome === 'reverted') return { title: 'It did not go through', body: 'The network carried it out and it failed. Waiting until that is final.', tone: 'warn', icon: 'warning', working: true }
+      return { title: state.landed ? 'In a block' : 'On its way', body: 'The network has it. Waiting for confirmations. You can leave; this page goes on where it was.', tone: 'info', icon: 'hourglass', working: true }
+    case 'confirmed':
+      return { title: 'Paid', body: 'The network confirmed the payment. It becomes final in a moment.', tone: 'good', icon: 'check', working: true }
+    case 'finalized':
+      return { title: 'Paid, for good', body: 'The payment is final and cannot be undone.', tone: 'good', icon: 'checkDouble', working: false }
+    case 'rolled_back':
+      return { title: 'Taken back by the network', body: 'The block with this payment is gone. It may land again; nothing is prepared anew until that is certain.', tone: 'bad', icon: 'back', working: true }
+    case 'unknown':
+      return state.reason === 'wallet_lost'
+        ? {
+            title: 'Checking whether it was sent',
+            body: `${wallet}’s answer got lost. If its window is still open, answer it there. This page looks on the chain for a payment with the number reserved for it. Do not pay a second time.`,
+            tone: 'warn',
+            icon: 'question',
+            working: true,
+          }
+        : { title: 'Checking whether it landed', body: 'It was sent, and the network does not show it yet. Nothing is prepared anew until it is certain that it cannot land. Do not pay a second time.', tone: 'warn', icon: 'question', working: true }
+    case 'failed':
+      return failureOf(state)
+  }
+}
+
+function failureOf(state: Extract<PaymentState, { step: 'failed' }>): Progress {
+  const base = { tone: 'bad', icon: 'cross', working: false } as const
+  switch (state.reason) {
+    case 'expired':
+      return { ...base, title: 'It did not land in time', body: 'The chain proves that this transaction can no longer be carried out. Nothing was paid. You can pay again safely.' }
+    case 'superseded':
+      return { ...base, title: 'Another transaction took its place', body: 'Your wallet sent something else with the same number, so this payment can no longer land. You can pay again safely.' }
+    case 'reverted':
+      return { ...base, title: 'The network refused it', body: `${state.detail ?? 'It was carried out and failed.'} The recipient got nothing.` }
+    case 'other':
+      return { ...base, title: 'Something else landed', body: 'The transaction on the chain is not the payment you asked for. Do not pay again before you have looked at it in your wallet.' }
+  }
+}
