@@ -1,0 +1,80 @@
+import { Hono } from 'hono'
+import { browserEndpoints, EVENTS_PATH } from '#contract/browser-endpoints.ts'
+import { endpoints } from '#contract/endpoints.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Context } from './context.ts'
+import { mountEvents } from './events/mount-events.ts'
+import { mountHealth } from './health.ts'
+import { mountMethodRefusals } from './http/allow.ts'
+import type { Env, HttpContext } from './http/env.ts'
+import { refusal } from './http/guard.ts'
+import { commonHeaders, preflightHeaders } from './http/headers.ts'
+import { mountEndpoint, mountOwnEndpoint } from './http/mount-endpoint.ts'
+import { replyProblem } from './http/reply.ts'
+import { ownRoutes } from './routes/own-routes.ts'
+import type { OwnEndpointName } from './routes/own-rule.ts'
+import { routes } from './routes/routes.ts'
+import type { BrowserEndpointName } from './routes/rule.ts'
+import { createId } from './session/random.ts'
+
+/** Everything a request passes, outermost first: its name and headers, its origin, its row of the table. */
+export function createApp(context: Context): Hono<Env> {
+  const app = new Hono<Env>()
+  app.onError((error, c) => replyProblem(c, error, context))
+  app.notFound((c) => replyProblem(c, new ProblemError('NOT_FOUND', { message: 'There is nothing at this path.' }), context))
+  app.use('*', async (c, next) => {
+    const startedAt = performance.now()
+    const origin = c.req.header('origin')
+    c.set('requestId', createId('req'))
+    c.set('route', 'none')
+    c.set('origin', origin !== undefined && context.config.allowedOrigins.includes(origin) ? origin : undefined)
+    for (const [name, value] of Object.entries(commonHeaders(c.get('requestId'), c.get('origin')))) c.header(name, value)
+    await next()
+    logRequest(context, c, startedAt)
+  })
+  app.use('/api/*', (c, next) => {
+    const reason = refusal(factsOf(c), context.config.allowedOrigins)
+    // A preflight asks on behalf of a request that will bring the rest.
+    if (c.req.method === 'OPTIONS') return Promise.resolve(answerPreflight(c))
+    if (reason !== undefined) throw new ProblemError('FORBIDDEN', { message: reason, details: { reason: 'foreign_request' } })
+    return next()
+  })
+  mountHealth(app, context)
+  mountEvents(app, context)
+  for (const name of Object.keys(ownRoutes) as OwnEndpointName[]) mountOwnEndpoint(app, context, name)
+  for (const name of Object.keys(routes) as BrowserEndpointName[]) mountEndpoint(app, context, name)
+  mountMethodRefusals(app, knownPaths())
+  return app
+}
+
+function answerPreflight(c: HttpContext): Response {
+  if (c.get('origin') === undefined) throw new ProblemError('FORBIDDEN', { message: 'This origin is not one that this desk serves.' })
+  return c.body(null, 204, preflightHeaders())
+}
+
+function factsOf(c: HttpContext) {
+  return {
+    method: c.req.method,
+    origin: c.req.header('origin'),
+    secFetchSite: c.req.header('sec-fetch-site'),
+    secFetchMode: c.req.header('sec-fetch-mode'),
+    secFetchDest: c.req.header('sec-fetch-dest'),
+    requestedBy: c.req.header('x-requested-by'),
+  }
+}
+
+function knownPaths(): { method: string; path: string }[] {
+  const offered = (Object.keys(routes) as BrowserEndpointName[]).map((name) => endpoints[name])
+  return [
+    ...[...offered, ...Object.values(browserEndpoints)].map(({ method, path }) => ({ method, path: `/api${path}` })),
+    { method: 'GET', path: EVENTS_PATH },
+    { method: 'GET', path: '/health/live' },
+    { method: 'GET', path: '/health/ready' },
+  ]
+}
+
+function logRequest(context: Context, c: HttpContext, startedAt: number): void {
+  const line = { requestId: c.get('requestId'), method: c.req.method, route: c.get('route'), status: c.res.status, ms: Math.round(performance.now() - startedAt) }
+  if (c.res.status >= 500) context.log.warn(line, 'request')
+  else context.log.info(line, 'request')
+}

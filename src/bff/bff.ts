@@ -1,0 +1,101 @@
+import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { getRequestListener } from '@hono/node-server'
+import type { DestinationStream } from 'pino'
+import { PLANS } from '#contract/api-key.ts'
+import type { Plan } from '#contract/api-key.ts'
+import { openDatabase } from '#postgres/open.ts'
+import { createApp } from './app.ts'
+import { Budgets } from './budget/budgets.ts'
+import { Quota } from './budget/quota.ts'
+import type { BffConfig } from './config.ts'
+import type { Context } from './context.ts'
+import { deleteExpiredChallenges } from './db/challenges.ts'
+import { deleteExpiredSessions, findMakers, findSessions } from './db/sessions.ts'
+import { EventHub } from './events/hub.ts'
+import { Streams } from './events/streams.ts'
+import { createHttpServer } from './http/server.ts'
+import { createLog } from './log.ts'
+import { toOpenSession } from './session/open-session.ts'
+import { Upstream } from './upstream/upstream.ts'
+
+const MIGRATIONS = fileURLToPath(new URL('./db/migrations', import.meta.url))
+const CLEAN_EVERY_MS = 10 * 60_000
+/** What requests under way get at the end; the whole stop stays under 10 seconds. */
+const DRAIN_MS = 8000
+
+export type RunningBff = { url: string; port: number; context: Context; [Symbol.asyncDispose](): Promise<void> }
+
+/** What tests set: the clock, where the log goes, and how often streams are looked at. */
+export type Overrides = { now?: () => Date; logTo?: DestinationStream; beatMs?: number; ringCapacity?: number }
+
+/** Opens the store, connects to the service's events, and serves. Disposing it stops accepting, finishes what is under way, and closes all. */
+export async function createBff(config: BffConfig, overrides: Overrides = {}): Promise<RunningBff> {
+  const log = createLog(config, overrides.logTo)
+  const now = overrides.now ?? (() => new Date())
+  const database = await openDatabase(config.database, {
+    migrations: MIGRATIONS,
+    schema: 'bff',
+    onWarning: (error) => log.warn({ err: error }, 'the database connection was lost and is opened again'),
+  })
+  const { db } = database
+  const quota = new Quota(PLANS.standard.requestsPerMinute)
+  const upstream = new Upstream({ config, log, quota, now })
+  const hub = new EventHub({
+    serviceUrl: config.serviceUrl,
+    apiKey: config.serviceApiKey,
+    log,
+    findMakers: (paymentIds) => findMakers(db, paymentIds),
+    onPlan: (plan) => quota.expect(PLANS[plan as Plan]?.requestsPerMinute ?? PLANS.standard.requestsPerMinute),
+    capacity: overrides.ringCapacity,
+  })
+  hub.onChange(() => upstream.forgetReads())
+  const standing = async (ids: string[]) => {
+    const rows = await findSessions(db, ids, now())
+    return new Map(rows.map((row) => [row.id, toOpenSession(row, config.operatorWallets)]))
+  }
+  const streams = new Streams({ hub, log, standing, beatMs: overrides.beatMs })
+  const context: Context = { config, db, log, now, upstream, budgets: new Budgets(quota, now), hub, streams }
+  const listener = getRequestListener(createApp(context).fetch, { overrideGlobalObjects: false })
+  const server = createHttpServer((request, response) => void listener(request, response))
+
+  try {
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(config.port, config.host, resolve))
+  } catch (error) {
+    streams.stop()
+    await database[Symbol.asyncDispose]()
+    throw error
+  }
+  hub.start()
+  const cleaner = setInterval(() => void clean(context), CLEAN_EVERY_MS)
+  const { port } = server.address() as AddressInfo
+  log.info({ port, host: config.host }, 'listening')
+
+  return {
+    url: `http://${config.host}:${port}`,
+    port,
+    context,
+    [Symbol.asyncDispose]: async () => {
+      clearInterval(cleaner)
+      streams.stop()
+      hub.stop()
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeIdleConnections()
+      const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
+      await closed
+      clearTimeout(late)
+      upstream.close()
+      await database[Symbol.asyncDispose]()
+      log.info('stopped')
+    },
+  }
+}
+
+async function clean(context: Context): Promise<void> {
+  try {
+    await deleteExpiredChallenges(context.db, context.now())
+    await deleteExpiredSessions(context.db, context.now())
+  } catch (error) {
+    context.log.warn({ err: error }, 'expired sessions could not be removed')
+  }
+}

@@ -1,0 +1,65 @@
+import { and, eq, gt, inArray, lte, or } from 'drizzle-orm'
+import type { Database } from '#postgres/open.ts'
+import { session, sessionPayment } from './schema.ts'
+
+export type SessionRow = typeof session.$inferSelect
+
+export async function insertSession(db: Database, row: SessionRow): Promise<void> {
+  await db.insert(session).values(row)
+}
+
+/** The session of a cookie, unless one of its two limits has passed. */
+export async function findSession(db: Database, cookieHash: string, now: Date): Promise<SessionRow | undefined> {
+  const rows = await db
+    .select()
+    .from(session)
+    .where(and(eq(session.cookieHash, cookieHash), gt(session.idleAt, now), gt(session.expiresAt, now)))
+  return rows[0]
+}
+
+/** Those of the sessions that still stand. */
+export async function findSessions(db: Database, ids: string[], now: Date): Promise<SessionRow[]> {
+  if (ids.length === 0) return []
+  return db.select().from(session).where(and(inArray(session.id, ids), gt(session.idleAt, now), gt(session.expiresAt, now)))
+}
+
+export async function extendSession(db: Database, id: string, idleAt: Date): Promise<void> {
+  await db.update(session).set({ idleAt }).where(eq(session.id, id))
+}
+
+/** A sign-in: another cookie, another set of wallets, fresh limits. Nothing when the cookie before it is no longer the session's. */
+export async function replaceSession(db: Database, cookieHash: string, next: Omit<SessionRow, 'id' | 'createdAt'>): Promise<SessionRow | undefined> {
+  const rows = await db.update(session).set(next).where(eq(session.cookieHash, cookieHash)).returning()
+  return rows[0]
+}
+
+/** @returns the id of the session that ended */
+export async function deleteSession(db: Database, cookieHash: string): Promise<string | undefined> {
+  const rows = await db.delete(session).where(eq(session.cookieHash, cookieHash)).returning({ id: session.id })
+  return rows[0]?.id
+}
+
+export async function deleteExpiredSessions(db: Database, now: Date): Promise<void> {
+  await db.delete(session).where(or(lte(session.idleAt, now), lte(session.expiresAt, now)))
+}
+
+export async function insertSessionPayment(db: Database, sessionId: string, paymentId: string): Promise<void> {
+  await db.insert(sessionPayment).values({ sessionId, paymentId }).onConflictDoNothing()
+}
+
+export async function hasSessionPayment(db: Database, sessionId: string, paymentId: string): Promise<boolean> {
+  const rows = await db
+    .select({ paymentId: sessionPayment.paymentId })
+    .from(sessionPayment)
+    .where(and(eq(sessionPayment.sessionId, sessionId), eq(sessionPayment.paymentId, paymentId)))
+  return rows.length > 0
+}
+
+/** Which sessions made these payments. */
+export async function findMakers(db: Database, paymentIds: string[]): Promise<Map<string, string[]>> {
+  const makers = new Map<string, string[]>()
+  if (paymentIds.length === 0) return makers
+  const rows = await db.select().from(sessionPayment).where(inArray(sessionPayment.paymentId, paymentIds))
+  for (const row of rows) makers.set(row.paymentId, [...(makers.get(row.paymentId) ?? []), row.sessionId])
+  return makers
+}

@@ -1,0 +1,200 @@
+import type { Logger } from 'pino'
+import { openFeed } from '../upstream/socket.ts'
+import type { FeedEnd, FeedEvent } from '../upstream/socket.ts'
+import { Ring } from './ring.ts'
+import type { RingEvent } from './ring.ts'
+
+const CAPACITY = 2000
+const BACKOFF_MIN_MS = 250
+const BACKOFF_MAX_MS = 10_000
+const REPLAY_TIMEOUT_MS = 10_000
+
+export type HubState = 'connecting' | 'live' | 'lost' | 'key_refused'
+
+export type HubParts = {
+  serviceUrl: string
+  apiKey: string
+  log: Logger
+  /** Which sessions made these payments. */
+  findMakers: (paymentIds: string[]) => Promise<Map<string, string[]>>
+  onPlan: (plan: string) => void
+  /** Tests take a small one. */
+  capacity?: number
+}
+
+/**
+ * The account's events, once for all streams: one subscription upstream that resumes where it was, and a ring of the newest events that
+ * streams read at their own pace. What lies before the ring is fetched by a second, short subscription.
+ */
+export class EventHub {
+  readonly #parts: HubParts
+  readonly #capacity: number
+  readonly #listeners = new Set<() => void>()
+  #ring: Ring | undefined
+  #state: HubState | undefined
+  #closeFeed: (() => void) | undefined
+  #closeReplay: (() => void) | undefined
+  #retry: NodeJS.Timeout | undefined
+  #backoffMs = BACKOFF_MIN_MS
+  #extending: Promise<void> | undefined
+  /** Before this lie more events than the ring holds: nobody needs to try again. */
+  #tooFar = -1n
+  #stopped = false
+
+  constructor(parts: HubParts) {
+    this.#parts = parts
+    this.#capacity = parts.capacity ?? CAPACITY
+  }
+
+  get state(): HubState {
+    return this.#state ?? 'connecting'
+  }
+
+  /** Undefined until the service was reached for the first time: nobody has a position before. */
+  get ring(): Ring | undefined {
+    return this.#ring
+  }
+
+  start(): void {
+    this.#connect()
+  }
+
+  stop(): void {
+    this.#stopped = true
+    clearTimeout(this.#retry)
+    this.#closeFeed?.()
+    this.#closeReplay?.()
+  }
+
+  /** Told after the ring took an event, or got its first position. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  #connect(): void {
+    // Events are worked off one after the other: each waits for the sessions that made its payment.
+    let queue = Promise.resolve()
+    let ended = false
+    const close = openFeed({
+      url: socketUrl(this.#parts.serviceUrl),
+      apiKey: this.#parts.apiKey,
+      since: this.#ring?.last,
+      onSubscribed: ({ lastEventId, plan }) => {
+        this.#setState('live')
+        this.#backoffMs = BACKOFF_MIN_MS
+        this.#parts.onPlan(plan)
+        // Ids only grow: a service that is behind us has another history, and ours is worth nothing.
+        if (!this.#ring || lastEventId < this.#ring.last) {
+          this.#ring = new Ring(lastEventId, this.#capacity)
+          this.#tooFar = -1n
+        }
+        this.#tell()
+      },
+      onEvent: (event) => {
+        queue = queue
+          .then(async () => {
+            if (ended) return
+            const [made] = await this.#withMakers([event])
+            if (ended || !made) return
+            this.#ring?.append(made)
+            this.#tell()
+          })
+          .catch((error: unknown) => {
+            this.#parts.log.warn({ err: error }, 'an event could not be worked off; the subscription starts again after the last one')
+            ended = true
+            close()
+          })
+      },
+      onEnd: (end) => {
+        ended = true
+        this.#reconnect(end)
+      },
+    })
+    this.#closeFeed = close
+  }
+
+  #reconnect(end: FeedEnd): void {
+    if (this.#stopped) return
+    this.#setState(end.reason === 'key_refused' ? 'key_refused' : this.#ring ? 'lost' : 'connecting')
+    this.#retry = setTimeout(() => this.#connect(), this.#backoffMs * (0.75 + Math.random() / 2))
+    this.#backoffMs = Math.min(BACKOFF_MAX_MS, this.#backoffMs * 2)
+  }
+
+  #setState(state: HubState): void {
+    if (state === this.#state) return
+    this.#state = state
+    if (state === 'live') this.#parts.log.info('live events: connected')
+    else if (state === 'key_refused') this.#parts.log.error({ operator: 'The payment service refuses the API key of this desk. Set SERVICE_API_KEY to a valid one.' }, 'live events: refused')
+    else this.#parts.log.warn('live events: no connection to the payment service, trying again')
+  }
+
+  /**
+   * Extends the ring back to a position, one subscription at a time for all who wait.
+   * @returns false when more events lie between than the ring holds
+   * @throws when the service cannot be reached; try again
+   */
+  async reachBack(position: bigint): Promise<boolean> {
+    for (;;) {
+      if (this.#stopped || !this.#ring) throw new Error('There is no event feed to reach back in.')
+      if (position >= this.#ring.start) return true
+      if (position <= this.#tooFar || this.#ring.room === 0) return false
+      this.#extending ??= this.#extend(position, this.#ring).finally(() => (this.#extending = undefined))
+      await this.#extending
+    }
+  }
+
+  async #extend(from: bigint, ring: Ring): Promise<void> {
+    const target = ring.start
+    const events = await this.#replay(from, target, ring.room)
+    if (!events) {
+      if (this.#ring === ring) this.#tooFar = from
+      return
+    }
+    const made = await this.#withMakers(events)
+    // The ring may have been replaced, or have let go of its oldest, while this was under way: the caller looks again.
+    if (this.#ring === ring && ring.start === target) ring.prepend(from, made)
+  }
+
+  /** Every event above `from` and up to `target`; undefined when there are more than `limit`. */
+  #replay(from: bigint, target: bigint, limit: number): Promise<FeedEvent[] | undefined> {
+    return new Promise((resolve, reject) => {
+      const events: FeedEvent[] = []
+      let done = false
+      const finish = (settle: () => void): void => {
+        if (done) return
+        done = true
+        clearTimeout(timer)
+        settle()
+        close()
+      }
+      const timer = setTimeout(() => finish(() => reject(new Error('Missed events did not come in time.'))), REPLAY_TIMEOUT_MS)
+      const close = openFeed({
+        url: socketUrl(this.#parts.serviceUrl),
+        apiKey: this.#parts.apiKey,
+        since: from,
+        onSubscribed: () => {},
+        onEvent: (event) => {
+          if (event.id <= target) events.push(event)
+          if (events.length > limit) finish(() => resolve(undefined))
+          else if (event.id >= target) finish(() => resolve(events))
+        },
+        onEnd: () => finish(() => reject(new Error('The service closed the replay of missed events.'))),
+      })
+      this.#closeReplay = close
+    })
+  }
+
+  async #withMakers(events: readonly FeedEvent[]): Promise<RingEvent[]> {
+    const makers = await this.#parts.findMakers([...new Set(events.map((event) => event.paymentId))])
+    return events.map((event) => ({ ...event, makers: makers.get(event.paymentId) ?? [] }))
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+function socketUrl(serviceUrl: string): string {
+  return `${serviceUrl.replace(/^http/, 'ws')}/ws`
+}

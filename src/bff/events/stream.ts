@@ -1,0 +1,108 @@
+import type { ServerResponse } from 'node:http'
+import type { OpenSession } from '../session/open-session.ts'
+import type { EventHub } from './hub.ts'
+import type { RingEvent } from './ring.ts'
+
+/** A reader that takes nothing for this long is cut off; it resumes where it was. */
+const STUCK_MS = 60_000
+const REPLAY_RETRY_MS = 2000
+/** What a browser waits before it connects again. */
+const RETRY_HINT_MS = 2000
+
+/**
+ * One browser's stream. It keeps no queue: it holds a position in the hub's ring and writes as fast as the browser reads.
+ * The position also counts the events that this session may not see, so resuming never goes over them twice.
+ */
+export class Stream {
+  readonly address: string
+  session: OpenSession
+  readonly #hub: EventHub
+  readonly #response: ServerResponse
+  #position: bigint | undefined
+  #blockedSince: number | undefined
+  #reaching = false
+  #closed = false
+
+  constructor(parts: { hub: EventHub; response: ServerResponse; session: OpenSession; address: string; position: bigint | undefined }) {
+    this.#hub = parts.hub
+    this.#response = parts.response
+    this.session = parts.session
+    this.address = parts.address
+    this.#position = parts.position
+    this.#write(`retry: ${RETRY_HINT_MS}\n\n`)
+  }
+
+  /** Writes what the ring holds above the position. */
+  pump(): void {
+    const ring = this.#hub.ring
+    if (!ring || this.#closed || this.#reaching) return
+    if (this.#position === undefined) {
+      this.#position = ring.last
+      // An id without data moves the browser's position and shows nothing: it can resume before it ever saw an event.
+      this.#write(`id: ${ring.last}\n\n`)
+    }
+    if (this.#position < ring.start) {
+      void this.#reachBack(this.#position)
+      return
+    }
+    while (this.#blockedSince === undefined && !this.#closed) {
+      const event = ring.after(this.#position)
+      if (!event) return
+      this.#position = event.id
+      if (this.#maySee(event)) this.#write(`id: ${event.id}\nevent: payment\ndata: ${event.json}\n\n`)
+    }
+  }
+
+  /** Every 15 seconds: shows that the connection lives, and moves the browser's position past what it may not see. */
+  beat(): void {
+    if (this.#blockedSince !== undefined) {
+      if (Date.now() - this.#blockedSince > STUCK_MS) this.#response.destroy()
+      return
+    }
+    const last = this.#hub.ring?.last
+    // A position from a history the service no longer has: the browser reads everything anew.
+    if (last !== undefined && this.#position !== undefined && this.#position > last && this.#hub.state === 'live') this.#reset(last)
+    else this.#write(this.#position === undefined || this.#reaching ? ': waiting\n\n' : `id: ${this.#position}\n\n`)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#response.end()
+  }
+
+  async #reachBack(position: bigint): Promise<void> {
+    this.#reaching = true
+    try {
+      const reached = await this.#hub.reachBack(position)
+      const ring = this.#hub.ring
+      if (!reached && ring) this.#reset(ring.last)
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, REPLAY_RETRY_MS).unref())
+    } finally {
+      this.#reaching = false
+    }
+    this.pump()
+  }
+
+  /** Too much was missed, or the history is another one. `event: reset` tells the page to read its lists again. */
+  #reset(position: bigint): void {
+    this.#position = position
+    this.#write(`id: ${position}\nevent: reset\ndata: {}\n\n`)
+  }
+
+  #maySee(event: RingEvent): boolean {
+    const { id, wallets, operator } = this.session
+    return operator || wallets.includes(event.sender) || wallets.includes(event.recipient) || event.makers.includes(id)
+  }
+
+  #write(text: string): void {
+    if (this.#closed || this.#response.destroyed) return
+    if (this.#response.write(text)) return
+    if (this.#blockedSince !== undefined) return
+    this.#blockedSince = Date.now()
+    this.#response.once('drain', () => {
+      this.#blockedSince = undefined
+      this.pump()
+    })
+  }
+}

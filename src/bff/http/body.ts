@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http'
+import { JsonProblem, MAX_JSON_BYTES, parseJson } from '#contract/json.ts'
+import { ProblemError } from '#contract/problem.ts'
+
+/** One spelling of one type: anything looser is how a body slips past a check. */
+const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i
+
+/** Reads a JSON body: exact type, 64 KiB, strict UTF-8, then the JSON that keeps digits. */
+export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
+  if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw new ProblemError('UNSUPPORTED_MEDIA_TYPE')
+  if (Number(request.headers['content-length'] ?? 0) > MAX_JSON_BYTES) throw new ProblemError('PAYLOAD_TOO_LARGE')
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_JSON_BYTES) throw new ProblemError('PAYLOAD_TOO_LARGE')
+    chunks.push(chunk)
+  }
+  try {
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)))
+  } catch (error) {
+    const message = error instanceof JsonProblem ? error.message : 'Expected UTF-8.'
+    throw new ProblemError('INVALID_PARAMETERS', { message, details: { body: message } }, { cause: error })
+  }
+}

@@ -1,0 +1,61 @@
+import type { Hono } from 'hono'
+import { browserEndpoints } from '#contract/browser-endpoints.ts'
+import type { BrowserEndpoint } from '#contract/browser-endpoints.ts'
+import { endpoints } from '#contract/endpoints.ts'
+import type { Endpoint, EndpointInput } from '#contract/endpoints.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Context } from '../context.ts'
+import { ownRoutes } from '../routes/own-routes.ts'
+import type { OwnCall, OwnEndpointName, OwnRule } from '../routes/own-rule.ts'
+import { routes } from '../routes/routes.ts'
+import type { BrowserEndpointName, Rule } from '../routes/rule.ts'
+import { readJsonBody } from './body.ts'
+import type { Env, HttpContext } from './env.ts'
+import { parseInput, readQuery } from './parse.ts'
+import type { RawInput } from './parse.ts'
+import { replyJson } from './reply.ts'
+import { readVisitor } from './visitor.ts'
+
+/** Long enough that nobody guesses another visitor's; the rest of the limit is the service's, less the prefix. */
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{16,200}$/
+
+/** Mounts one row of the service's table under `/api`. */
+export function mountEndpoint<K extends BrowserEndpointName>(app: Hono<Env>, context: Context, name: K): void {
+  const rule: Rule<K> = routes[name]
+  const endpoint: Endpoint = endpoints[name]
+  app.on(endpoint.method, `/api${endpoint.path}`, async (c) => {
+    c.set('route', name)
+    const raw: RawInput = {
+      params: c.req.param(),
+      query: endpoint.query ? readQuery(new URL(c.req.url)) : {},
+      body: endpoint.body ? await readJsonBody(c.env.incoming) : undefined,
+    }
+    // The schemas of the row are those that EndpointInput is made from.
+    const input = parseInput(endpoint, raw) as EndpointInput<K>
+    const idempotencyKey = readIdempotencyKey(c)
+    const visitor = await readVisitor(context, c)
+    const reply = await rule({ context, visitor, input, raw, requestId: c.get('requestId'), idempotencyKey })
+    return replyJson(c, reply.value, { ...reply.headers, 'X-Request-Id': c.get('requestId') })
+  })
+}
+
+/** Mounts one of the proxy's own endpoints. */
+export function mountOwnEndpoint<K extends OwnEndpointName>(app: Hono<Env>, context: Context, name: K): void {
+  const rule: OwnRule<K> = ownRoutes[name]
+  const endpoint: BrowserEndpoint = browserEndpoints[name]
+  app.on(endpoint.method, `/api${endpoint.path}`, async (c) => {
+    c.set('route', name)
+    const raw = { params: {}, query: {}, body: endpoint.body ? await readJsonBody(c.env.incoming) : undefined }
+    // As above: the row's own schema.
+    const body = parseInput(endpoint, raw).body as OwnCall<K>['body']
+    const reply = await rule({ context, visitor: await readVisitor(context, c), body })
+    for (const cookie of reply.cookies ?? []) c.header('Set-Cookie', cookie, { append: true })
+    return replyJson(c, reply.value)
+  })
+}
+
+function readIdempotencyKey(c: HttpContext): string | undefined {
+  const key = c.req.header('idempotency-key')
+  if (key === undefined || IDEMPOTENCY_KEY.test(key)) return key
+  throw new ProblemError('INVALID_PARAMETERS', { details: { 'Idempotency-Key': 'Expected 16 to 200 visible ASCII characters that nobody can guess, a UUID for example.' } })
+}

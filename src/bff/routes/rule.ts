@@ -1,0 +1,56 @@
+import { ProblemError } from '#contract/problem.ts'
+import type { EndpointInput, EndpointName, Endpoints } from '#contract/endpoints.ts'
+import type { Context } from '../context.ts'
+import type { RawInput } from '../http/parse.ts'
+import type { Visitor } from '../http/visitor.ts'
+import type { OpenSession } from '../session/open-session.ts'
+import type { UpstreamRequest } from '../upstream/upstream.ts'
+
+/** The endpoints that a browser is offered. */
+export type BrowserEndpointName = { [K in EndpointName]: Endpoints[K]['audience'] extends 'browser' ? K : never }[EndpointName]
+
+export type Call<K extends EndpointName> = {
+  context: Context
+  visitor: Visitor
+  /** Parsed: to decide by. */
+  input: EndpointInput<K>
+  /** As it came: to send on. */
+  raw: RawInput
+  requestId: string
+  idempotencyKey: string | undefined
+}
+
+export type Reply = { value: unknown; headers: Readonly<Record<string, string>> }
+
+/** Decides who may, asks the service, and decides what of the answer may be seen. */
+export type Rule<K extends EndpointName> = (call: Call<K>) => Promise<Reply>
+
+/** @throws ProblemError `UNAUTHORIZED` */
+export function requireSession(visitor: Visitor): OpenSession {
+  if (!visitor.session) throw signInFirst()
+  return visitor.session
+}
+
+/** A session with at least one proven wallet: an anonymous buyer's has none. @throws ProblemError `UNAUTHORIZED` */
+export function requireWallet(visitor: Visitor): OpenSession {
+  if (!visitor.session || visitor.session.wallets.length === 0) throw signInFirst()
+  return visitor.session
+}
+
+/** One answer for what does not exist and for what is someone else's. */
+export function notFound(): ProblemError {
+  return new ProblemError('NOT_FOUND', { message: 'There is nothing here that this session may see.' })
+}
+
+export function spender(visitor: Visitor): { sessionId: string | undefined; address: string } {
+  return { sessionId: visitor.session?.id, address: visitor.address }
+}
+
+/** What goes on to the service: the parts as they came, checked but not rewritten. */
+export function onward(call: Pick<Call<EndpointName>, 'raw' | 'requestId' | 'idempotencyKey'>): UpstreamRequest {
+  return { ...call.raw, requestId: call.requestId, idempotencyKey: call.idempotencyKey }
+}
+
+function signInFirst(): ProblemError {
+  return new ProblemError('UNAUTHORIZED', { message: 'Sign in with a wallet first.', details: { reason: 'sign_in_required' } })
+}

@@ -1,0 +1,49 @@
+import { isPaymentId } from '#contract/payment.ts'
+import type { Session } from '#contract/browser-endpoints.ts'
+import type { Context } from '../context.ts'
+import { extendSession, findSession, hasSessionPayment } from '../db/sessions.ts'
+import type { SessionRow } from '../db/sessions.ts'
+import { readCookie, SESSION_COOKIE } from './cookie.ts'
+import { hashCookieValue } from './random.ts'
+
+export const IDLE_MS = 30 * 60_000
+export const ABSOLUTE_MS = 12 * 3_600_000
+/** The idle limit moves at most this often: a busy page is not a write a request. */
+const EXTEND_EVERY_MS = 60_000
+
+/** A session that stands. Whether it is the operator's follows from its wallets and the configuration, each time anew. */
+export type OpenSession = { id: string; wallets: string[]; operator: boolean; expiresAt: Date }
+
+export function toOpenSession(row: SessionRow, operatorWallets: readonly string[]): OpenSession {
+  return {
+    id: row.id,
+    wallets: row.wallets,
+    operator: row.wallets.some((wallet) => operatorWallets.includes(wallet)),
+    expiresAt: row.idleAt < row.expiresAt ? row.idleAt : row.expiresAt,
+  }
+}
+
+/** The session of a request's cookie, its idle limit moved. */
+export async function openSession(context: Context, cookies: string | undefined): Promise<OpenSession | undefined> {
+  const cookie = readCookie(cookies, SESSION_COOKIE)
+  if (!cookie) return undefined
+  const now = context.now()
+  const row = await findSession(context.db, hashCookieValue(cookie), now)
+  if (!row) return undefined
+  const idleAt = new Date(now.getTime() + IDLE_MS)
+  if (idleAt.getTime() - row.idleAt.getTime() >= EXTEND_EVERY_MS) {
+    await extendSession(context.db, row.id, idleAt)
+    return toOpenSession({ ...row, idleAt }, context.config.operatorWallets)
+  }
+  return toOpenSession(row, context.config.operatorWallets)
+}
+
+export function sessionBody(session: OpenSession): Session {
+  return { wallets: session.wallets, operator: session.operator, expiresAt: session.expiresAt.getTime() }
+}
+
+/** Whether a session may read a payment: the operator any, a signed-in wallet its own, whoever made it that one. */
+export async function maySee(context: Context, session: OpenSession, payment: { paymentId: string; sender: string; recipient: string }): Promise<boolean> {
+  if (session.operator || session.wallets.includes(payment.sender) || session.wallets.includes(payment.recipient)) return true
+  return isPaymentId(payment.paymentId) && hasSessionPayment(context.db, session.id, payment.paymentId)
+}

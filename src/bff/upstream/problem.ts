@@ -1,0 +1,68 @@
+import * as v from 'valibot'
+import { parseJson } from '#contract/json.ts'
+import { ProblemError, problems } from '#contract/problem.ts'
+import type { ProblemCode, ProblemFacts } from '#contract/problem.ts'
+
+/** A problem the service told, with the headers that go on to the browser. */
+export class ForwardedProblem extends ProblemError {
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(code: ProblemCode, facts: ProblemFacts, headers: Readonly<Record<string, string>>) {
+    super(code, facts)
+    this.headers = headers
+  }
+}
+
+const CODES = Object.keys(problems) as [ProblemCode, ...ProblemCode[]]
+
+const Envelope = v.object({
+  success: v.literal(false),
+  error: v.object({
+    code: v.picklist(CODES),
+    message: v.pipe(v.string(), v.maxLength(2000)),
+    details: v.optional(v.record(v.string(), v.unknown())),
+    retryAfter: v.optional(v.number()),
+  }),
+})
+
+export type OperatorReason = 'key_refused' | 'scope_missing' | 'unreachable' | 'timeout' | 'nonsense'
+
+/** What whoever runs this desk has to do. No word of it comes from the service, so no word of the key can be in it. */
+const OPERATOR_WORDS: Readonly<Record<OperatorReason, string>> = {
+  key_refused: 'The payment service does not accept the API key of this desk. Set SERVICE_API_KEY (or the file in SERVICE_API_KEY_FILE) to a key that is valid, and start the proxy again.',
+  scope_missing: 'The API key of this desk lacks a scope. It needs payment:read, transaction:build and token:read.',
+  unreachable: 'The payment service cannot be reached. Check that it runs, and SERVICE_URL.',
+  timeout: 'The payment service did not answer in time.',
+  nonsense: 'The payment service gave an answer that is not of its interface. Check SERVICE_URL and that both programs are of one version.',
+}
+
+/** How long until trying again can help, in seconds. */
+const RETRY_AFTER: Readonly<Record<OperatorReason, number>> = { key_refused: 30, scope_missing: 30, unreachable: 2, timeout: 2, nonsense: 10 }
+
+export class OperatorProblem extends ProblemError {
+  readonly reason: OperatorReason
+
+  constructor(reason: OperatorReason, options?: ErrorOptions) {
+    super('SERVICE_UNAVAILABLE', { details: { reason, operator: OPERATOR_WORDS[reason] }, retryAfter: RETRY_AFTER[reason] }, options)
+    this.reason = reason
+  }
+}
+
+/** What an answer that is no success means to a browser. 401 and 403 are about this program's key: the visitor did nothing wrong. */
+export function problemOf(answer: { status: number; text: string; headers: Record<string, string> }): ProblemError {
+  if (answer.status === 401) return new OperatorProblem('key_refused')
+  if (answer.status === 403) return new OperatorProblem('scope_missing')
+  const envelope = v.safeParse(Envelope, tryJson(answer.text))
+  if (!envelope.success) return new OperatorProblem('nonsense')
+  const { code, message, details, retryAfter } = envelope.output.error
+  if (problems[code].status !== answer.status) return new OperatorProblem('nonsense')
+  return new ForwardedProblem(code, { message, details, retryAfter }, answer.headers)
+}
+
+function tryJson(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return undefined
+  }
+}

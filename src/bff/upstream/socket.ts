@@ -1,0 +1,91 @@
+import * as v from 'valibot'
+import { WebSocket } from 'ws'
+import { PaymentEvent, SocketMessage } from '#contract/event.ts'
+import { parseJson, stringifyJson } from '#contract/json.ts'
+import { project } from './project.ts'
+
+/** Larger than any event: metadata is at most 4 KiB. */
+const MAX_MESSAGE_BYTES = 256 * 1024
+const HANDSHAKE_MS = 5000
+const PING_EVERY_MS = 20_000
+
+/** An event as a browser gets it, with what decides who may see it. */
+export type FeedEvent = { id: bigint; paymentId: string; sender: string; recipient: string; json: string }
+
+export type FeedEnd = { reason: 'closed' | 'key_refused' | 'nonsense'; code?: number }
+
+export type Feed = {
+  url: string
+  apiKey: string
+  /** Events above this one are sent; without it those from now on. */
+  since?: bigint
+  onSubscribed: (facts: { lastEventId: bigint; plan: string }) => void
+  onEvent: (event: FeedEvent) => void
+  /** Once, whatever happened. */
+  onEnd: (end: FeedEnd) => void
+}
+
+/** One subscription to the service's events over a WebSocket. @returns closes it */
+export function openFeed(feed: Feed): () => void {
+  const socket = new WebSocket(feed.url, { maxPayload: MAX_MESSAGE_BYTES, handshakeTimeout: HANDSHAKE_MS, perMessageDeflate: false, followRedirects: false })
+  let plan = ''
+  let alive = true
+  let end: FeedEnd | undefined
+  const say = (message: unknown): void => socket.send(stringifyJson(message))
+  const stop = (reason: FeedEnd): void => {
+    end ??= reason
+    socket.terminate()
+  }
+  const pinger = setInterval(() => {
+    if (!alive) return stop({ reason: 'closed' })
+    alive = false
+    if (socket.readyState === WebSocket.OPEN) socket.ping()
+  }, PING_EVERY_MS)
+
+  socket.on('open', () => say({ method: 'authenticate', apiKey: feed.apiKey }))
+  socket.on('pong', () => (alive = true))
+  socket.on('unexpected-response', (request, response) => {
+    request.destroy()
+    stop({ reason: response.statusCode === 401 || response.statusCode === 403 ? 'key_refused' : 'closed', code: response.statusCode })
+  })
+  // `close` follows and tells the rest.
+  socket.on('error', () => {})
+  socket.on('close', (code) => {
+    clearInterval(pinger)
+    feed.onEnd(end ?? { reason: 'closed', code })
+  })
+  socket.on('message', (data, isBinary) => {
+    alive = true
+    const message = isBinary ? undefined : readMessage(String(data))
+    if (!message) return stop({ reason: 'nonsense' })
+    switch (message.parsed.type) {
+      case 'authenticated':
+        plan = message.parsed.plan
+        return say({ method: 'subscribe', keys: ['payments'], ...(feed.since !== undefined && { since: String(feed.since) }) })
+      case 'subscribed':
+        return feed.onSubscribed({ lastEventId: BigInt(message.parsed.lastEventId), plan })
+      case 'payment':
+        return feed.onEvent(toFeedEvent(message.parsed, message.raw))
+      case 'error':
+        return stop({ reason: message.parsed.code === 'UNAUTHORIZED' || message.parsed.code === 'FORBIDDEN' ? 'key_refused' : 'closed' })
+      case 'unsubscribed':
+        return undefined
+    }
+  })
+  return () => stop({ reason: 'closed' })
+}
+
+function readMessage(text: string): { raw: unknown; parsed: SocketMessage } | undefined {
+  try {
+    const raw = parseJson(text)
+    const result = v.safeParse(SocketMessage, raw)
+    return result.success ? { raw, parsed: result.output } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function toFeedEvent(event: PaymentEvent, raw: unknown): FeedEvent {
+  const { paymentId, sender, recipient } = event.payment
+  return { id: BigInt(event.id), paymentId, sender, recipient, json: stringifyJson(project(PaymentEvent, raw)) }
+}

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Logger } from 'pino'
+import * as v from 'valibot'
+import { apiKeyHint } from '#contract/api-key.ts'
+import { endpoints } from '#contract/endpoints.ts'
+import type { Endpoint, EndpointName, EndpointResponse } from '#contract/endpoints.ts'
+import { parseJson, stringifyJson } from '#contract/json.ts'
+import type { Quota, RateHeaders } from '../budget/quota.ts'
+import type { BffConfig } from '../config.ts'
+import { Exchanger, UpstreamError } from './exchange.ts'
+import type { Answer } from './exchange.ts'
+import { OperatorProblem, problemOf } from './problem.ts'
+import { project } from './project.ts'
+
+/** Longer than the service's own longest answer, a simulation on a slow chain. */
+const TIMEOUT_MS = 20_000
+/** Identical reads within this time share one answer, unless an event or a write says that something changed. */
+const SHARED_MS = 1000
+/** No page needs more reads at once than this. */
+const MAX_SHARED = 1000
+
+const FORWARDED = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after', 'idempotent-replayed'] as const
+
+export type UpstreamRequest = {
+  params?: Record<string, string>
+  query?: Record<string, string>
+  /** As `parseJson` gave it: numbers keep the digits the browser wrote. */
+  body?: unknown
+  idempotencyKey?: string
+  /** Goes along, so that one id finds a request in both programs' logs. */
+  requestId: string
+}
+
+export type UpstreamReply<K extends EndpointName> = {
+  /** What goes on to the browser: the fields the endpoint names, in their own digits. */
+  value: unknown
+  /** The same, parsed. */
+  parsed: EndpointResponse<K>
+  headers: Readonly<Record<string, string>>
+}
+
+/** The way to the service. The only part of the program, beside the event socket, that holds the API key. */
+export class Upstream {
+  readonly #config: BffConfig
+  readonly #log: Logger
+  readonly #quota: Quota
+  readonly #now: () => Date
+  readonly #exchanger = new Exchanger()
+  readonly #shared = new Map<string, { reply: Promise<UpstreamReply<EndpointName>>; until: number }>()
+
+  constructor(parts: { config: BffConfig; log: Logger; quota: Quota; now: () => Date }) {
+    this.#config = parts.config
+    this.#log = parts.log
+    this.#quota = parts.quota
+    this.#now = parts.now
+  }
+
+  /**
+   * Reads, sharing the answer with whoever asks the same within a second.
+   * @param spend charges the visitor; not called when the answer is shared
+   */
+  async read<K extends EndpointName>(name: K, request: UpstreamRequest, spend: () => void): Promise<UpstreamReply<K>> {
+    const key = pathOf(endpoints[name], request)
+    const now = this.#now().getTime()
+    const known = this.#shared.get(key)
+    // One key is one endpoint: its replies are all of K.
+    if (known && now < known.until) return known.reply as Promise<UpstreamReply<K>>
+    spend()
+    const reply = this.#call(name, request)
+    if (this.#shared.size >= MAX_SHARED) this.#shared.clear()
+    this.#shared.set(key, { reply, until: now + SHARED_MS })
+    reply.catch(() => this.#shared.delete(key))
+    return reply
+  }
+
+  async write<K extends EndpointName>(name: K, request: UpstreamRequest, spend: () => void): Promise<UpstreamReply<K>> {
+    spend()
+    try {
+      return await this.#call(name, request)
+    } finally {
+      this.forgetReads()
+    }
+  }
+
+  /** Something changed: the next read asks the service. */
+  forgetReads(): void {
+    this.#shared.clear()
+  }
+
+  close(): void {
+    this.#exchanger.close()
+  }
+
+  async #call<K extends EndpointName>(name: K, request: UpstreamRequest): Promise<UpstreamReply<K>> {
+    this.#quota.begin()
+    let told: RateHeaders | undefined
+    try {
+      const answer = await this.#send(endpoints[name], request)
+      told = rateHeaders(answer.headers)
+      return this.#readAnswer(name, answer)
+    } catch (error) {
+      const problem = error instanceof UpstreamError ? new OperatorProblem(error.kind === 'too_large' ? 'nonsense' : error.kind, { cause: error }) : error
+      if (problem instanceof OperatorProblem) this.#log.error({ endpoint: name, reason: problem.reason, operator: problem.facts.details?.operator }, 'the payment service is of no use')
+      throw problem
+    } finally {
+      this.#quota.end(told, this.#now().getTime())
+    }
+  }
+
+  #send(endpoint: Endpoint, request: UpstreamRequest): Promise<Answer> {
+    const headers: Record<string, string> = { Authorization: `Bearer ${this.#config.serviceApiKey}`, Accept: 'application/json', 'X-Request-Id': request.requestId }
+    const body = endpoint.method === 'POST' ? stringifyJson(request.body) : undefined
+    if (body !== undefined) {
+      headers['Content-Type'] = 'application/json'
+      headers['Content-Length'] = String(Buffer.byteLength(body))
+      headers['Idempotency-Key'] = upstreamKey(request.idempotencyKey)
+    }
+    const url = new URL(this.#config.serviceUrl + pathOf(endpoint, request))
+    return this.#exchanger.send({ method: endpoint.method, url, headers, body, timeoutMs: TIMEOUT_MS })
+  }
+
+  #readAnswer<K extends EndpointName>(name: K, answer: Answer): UpstreamReply<K> {
+    // Never seen to happen; if it did, the answer must not go one step further.
+    if (answer.text.includes(this.#config.serviceApiKey) || answer.text.includes(apiKeyHint(this.#config.serviceApiKey))) throw new OperatorProblem('nonsense')
+    const headers = forwardedHeaders(answer.headers)
+    if (answer.status === 429) this.#quota.block(this.#now().getTime() + 1000 * (Number(headers['retry-after']) || 1))
+    if (answer.status !== 200 && answer.status !== 202) throw problemOf({ status: answer.status, text: answer.text, headers })
+    const schema: v.GenericSchema = endpoints[name].response
+    const raw = parseAnswer(answer.text)
+    const result = v.safeParse(schema, raw)
+    if (!result.success) {
+      this.#log.error({ endpoint: name, field: v.getDotPath(result.issues[0]) }, 'an answer of the payment service does not have its shape')
+      throw new OperatorProblem('nonsense')
+    }
+    // The schema is the named row's, which TypeScript does not follow through a generic name.
+    return { value: project(schema, raw), parsed: result.output as EndpointResponse<K>, headers }
+  }
+}
+
+function parseAnswer(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    throw new OperatorProblem('nonsense', { cause: error })
+  }
+}
+
+function pathOf(endpoint: Endpoint, request: UpstreamRequest): string {
+  const path = endpoint.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(request.params?.[name] ?? ''))
+  const query = new URLSearchParams(request.query).toString()
+  return query ? `${path}?${query}` : path
+}
+
+/**
+ * Keys are the account's, not a browser's: a prefix keeps a visitor from taking a key that the seller's own server is about to use.
+ * Without one the proxy makes one, so that its own second try over a fresh connection builds nothing twice.
+ */
+function upstreamKey(key: string | undefined): string {
+  return `browser:${key ?? randomUUID()}`
+}
+
+function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const forwarded: Record<string, string> = {}
+  for (const name of FORWARDED) {
+    const value = headers[name]
+    if (typeof value === 'string' && /^[\x20-\x7e]{1,200}$/.test(value)) forwarded[name] = value
+  }
+  return forwarded
+}
+
+function rateHeaders(headers: IncomingHttpHeaders): RateHeaders | undefined {
+  const limit = Number(headers['x-ratelimit-limit'])
+  const remaining = Number(headers['x-ratelimit-remaining'])
+  return Number.isFinite(limit) && limit > 0 && Number.isFinite(remaining) ? { limit, remaining } : undefined
+}
