@@ -50,7 +50,9 @@ async function attack(dice: Dice): Promise<Attack> {
 /** What a wallet that lies, or somebody between it and us, gives back. */
 async function signAttack(dice: Dice, fields: Fields, { how, changed }: { how: string; changed: TransactionSerializable }): Promise<Pick<Attack, 'how' | 'bytes' | 'door'>> {
   const door = dice.pick<Attack['door']>(['signed', 'signed', 'review'])
-  switch (dice.below(5)) {
+  switch (dice.below(6)) {
+    case 4:
+      return { how: 'not signed at all', bytes: hexToBytes(serializeTransaction(fields)), door: 'signed' }
     case 0:
       return { how: 'signed as it was shown', bytes: hexToBytes(await PAYER.signTransaction(fields)), door }
     case 1:

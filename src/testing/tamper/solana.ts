@@ -148,7 +148,9 @@ async function attack(dice: Dice): Promise<Attack> {
 /** What a wallet that lies, or somebody between it and us, gives back. */
 function signAttack(dice: Dice, valid: VersionedTransaction, { how, changed }: { how: string; changed: VersionedTransaction }): Pick<Attack, 'how' | 'bytes' | 'door'> {
   const door = dice.pick<Attack['door']>(['signed', 'signed', 'review'])
-  switch (dice.below(5)) {
+  switch (dice.below(6)) {
+    case 4:
+      return { how: 'not signed at all', bytes: valid.serialize(), door: 'signed' }
     case 0:
       sign(valid)
       return { how: 'signed as it was shown', bytes: valid.serialize(), door }
