@@ -12,7 +12,7 @@ const items: readonly { to: string; label: string; icon: IconName; pages: readon
 ]
 
 const looks = {
-  side: { nav: 'mt-7', list: 'space-y-0.5', item: 'h-10 gap-3 rounded-lg px-3 text-sm', here: 'bg-surface text-ink shadow-edge', away: 'text-muted hover:bg-hover hover:text-ink' },
+  side: { nav: 'mt-7', list: 'space-y-0.5', item: 'h-10 gap-3 rounded-lg px-3 text-sm', here: 'bg-raised text-ink shadow-edge', away: 'text-muted hover:bg-hover hover:text-ink' },
   bottom: {
     nav: 'no-print fixed inset-x-0 bottom-0 z-30 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] lg:hidden',
     list: 'grid grid-cols-4',

@@ -33,7 +33,7 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
         </aside>
         <div className="flex min-h-dvh min-w-0 flex-col">
           <header className="no-print sticky top-0 z-20 border-b border-line bg-canvas">
-            <div className="flex h-16 items-center gap-2 px-4 sm:px-6 lg:px-10">
+            <div className="mx-auto flex h-16 max-w-[1160px] items-center gap-2 px-4 sm:px-6 lg:px-10">
               <div className="min-w-0 lg:hidden">
                 <Brand compact title={title} />
               </div>

@@ -20,7 +20,7 @@ export function ThemeMenu() {
         onSelect: () => setPreferences({ theme: each.theme }),
       }))}
       label="Theme"
-      trigger={<Icon name={themes.find((each) => each.theme === theme)?.icon ?? 'system'} />}
+      trigger={<Icon name={themes.find((each) => each.theme === theme)?.icon ?? 'system'} size={20} />}
       triggerClassName="touch-target inline-flex size-10 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink"
     />
   )

@@ -6,12 +6,18 @@ export function Facts({ children, className }: { children: ReactNode; className?
   return <dl className={cx('divide-y divide-line text-sm', className)}>{children}</dl>
 }
 
-/** `stack` puts a long value under its name. */
-export function Fact({ name, children, stack }: { name: ReactNode; children: ReactNode; stack?: boolean }) {
+/** A value stands at the end of its name's line; `stack` puts it under the name: always, or where the screen is narrow. */
+export function Fact({ name, children, stack }: { name: ReactNode; children: ReactNode; stack?: boolean | 'narrow' }) {
   return (
-    <div className={cx('py-2.5 first:pt-0 last:pb-0', stack ? 'space-y-1' : 'flex flex-wrap items-baseline justify-between gap-x-6 gap-y-1')}>
-      <dt className="text-muted">{name}</dt>
-      <dd className={cx('min-w-0 [overflow-wrap:anywhere]', !stack && 'text-end')}>{children}</dd>
+    <div
+      className={cx(
+        'py-2.5 first:pt-0 last:pb-0',
+        stack === true ? 'space-y-1' : 'flex items-baseline justify-between gap-x-6 gap-y-1',
+        stack === 'narrow' && 'max-sm:flex-col',
+      )}
+    >
+      <dt className="shrink-0 text-muted">{name}</dt>
+      <dd className={cx('min-w-0 [overflow-wrap:anywhere]', stack !== true && 'text-end', stack === 'narrow' && 'max-sm:text-start')}>{children}</dd>
     </div>
   )
 }

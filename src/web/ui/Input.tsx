@@ -11,7 +11,7 @@ export type InputProps = Omit<ComponentProps<'input'>, 'prefix'> & {
 }
 
 const box =
-  'flex min-h-10 w-full items-center gap-2 rounded-lg border border-edge bg-surface px-3 text-sm text-ink transition-colors has-focus-visible:border-accent has-focus-visible:outline-2 has-focus-visible:-outline-offset-1 has-focus-visible:outline-accent has-[[aria-invalid]]:border-bad-edge has-disabled:bg-sunken has-read-only:bg-sunken'
+  'flex min-h-10 w-full items-center gap-2 rounded-lg border border-edge bg-surface px-3 text-sm text-ink transition-colors has-focus-visible:border-accent has-focus-visible:outline-2 has-focus-visible:-outline-offset-1 has-focus-visible:outline-accent has-[[aria-invalid]]:border-bad-edge has-[input:disabled]:bg-sunken has-[input:read-only]:bg-sunken'
 
 export function Input({ prefix, suffix, mono, className, ...rest }: InputProps) {
   return (

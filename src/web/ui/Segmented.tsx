@@ -1,21 +1,23 @@
 import { useId } from 'react'
+import { cx } from './cx.ts'
 
 export type SegmentedProps<T extends string> = {
   label: string
   options: readonly { value: T; label: string }[]
   value: T
   onChange: (value: T) => void
+  className?: string
 }
 
 /** A few choices side by side; radios underneath, so arrows and screen readers work as ever. */
-export function Segmented<T extends string>({ label, options, value, onChange }: SegmentedProps<T>) {
+export function Segmented<T extends string>({ label, options, value, onChange, className }: SegmentedProps<T>) {
   const name = useId()
   return (
-    <fieldset className="inline-flex rounded-lg border border-line bg-sunken p-0.5">
+    <fieldset className={cx('inline-flex rounded-lg border border-line bg-sunken p-0.5', className)}>
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <label
-          className="relative flex h-9 cursor-pointer items-center rounded-md border border-transparent px-3 text-sm font-medium whitespace-nowrap text-muted transition-colors hover:text-ink has-checked:border-line has-checked:bg-surface has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
+          className="relative flex h-9 flex-1 justify-center cursor-pointer items-center rounded-md border border-transparent px-3 text-sm font-medium whitespace-nowrap text-muted transition-colors hover:text-ink has-checked:border-line has-checked:bg-raised has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
           key={option.value}
         >
           <input checked={option.value === value} className="sr-only" name={name} onChange={() => onChange(option.value)} type="radio" value={option.value} />

@@ -5,8 +5,8 @@ import { useNow } from './use-now.ts'
 export type TimeProps = {
   /** Unix milliseconds. */
   at: number
-  /** `relative` for what is near, `short` for rows, `full` for records. */
-  look?: 'relative' | 'short' | 'full'
+  /** `relative` for what is near, `short` for rows, `seconds` for steps, `full` for records. */
+  look?: 'relative' | 'short' | 'seconds' | 'full'
   className?: string
 }
 
@@ -14,7 +14,7 @@ export function Time({ at, look = 'short', className }: TimeProps) {
   const zone = usePreferences().timeZone
   const now = useNow()
   const full = formatFull(at, zone)
-  const text = look === 'full' ? full : look === 'short' ? formatShort(at, zone, now) : formatRelative(at, Math.max(now, at))
+  const text = look === 'full' ? full : look === 'relative' ? formatRelative(at, Math.max(now, at)) : formatShort(at, zone, { now, seconds: look === 'seconds' })
   return (
     <time className={`figures ${className ?? ''}`} dateTime={new Date(at).toISOString()} title={full}>
       {text}

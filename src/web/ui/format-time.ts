@@ -15,11 +15,11 @@ export function formatFull(at: number, zone: TimeZoneChoice, locale?: string): s
     .concat(zone === 'utc' ? ' UTC' : '')
 }
 
-/** `14:05` today, `12 Nov, 14:05` this year, with the year before that. */
-export function formatShort(at: number, zone: TimeZoneChoice, now: number, locale?: string): string {
+/** `14:05` today, `12 Nov, 14:05` this year, with the year before that; with seconds where steps follow each other. */
+export function formatShort(at: number, zone: TimeZoneChoice, { now, seconds, locale }: { now: number; seconds?: boolean; locale?: string }): string {
   const timeZone = zone === 'utc' ? 'UTC' : undefined
   const dayOf = (time: number) => new Intl.DateTimeFormat('en-CA', { timeZone }).format(time)
-  const options: Intl.DateTimeFormatOptions = { timeZone, hour: '2-digit', minute: '2-digit' }
+  const options: Intl.DateTimeFormatOptions = { timeZone, hour: '2-digit', minute: '2-digit', ...(seconds && { second: '2-digit' }) }
   if (dayOf(at) !== dayOf(now)) Object.assign(options, { day: 'numeric', month: 'short' })
   if (dayOf(at).slice(0, 4) !== dayOf(now).slice(0, 4)) Object.assign(options, { year: 'numeric' })
   return new Intl.DateTimeFormat(locale, options).format(at)

@@ -71,6 +71,7 @@ function Summary({ summary, viewer }: { summary: EndpointResponse<'paymentSummar
         {summary.assets.map((asset) => (
           <AssetCard asset={asset} key={`${asset.network} ${asset.asset}`} />
         ))}
+        <RecentPayments viewer={viewer} />
       </div>
       <div className="grid min-w-0 content-start gap-4 sm:max-xl:grid-cols-2">
         <Card subtitle={`${total.toLocaleString()} payments`} title="How they ended">
@@ -78,9 +79,6 @@ function Summary({ summary, viewer }: { summary: EndpointResponse<'paymentSummar
         </Card>
         <Ranking empty="No payer yet." entries={summary.topPayers.map(({ address, count }) => ({ kind: 'address', name: address, count }))} title="Who pays most often" />
         <Ranking empty="No payment named a resource." entries={summary.topResources.map(({ resource, count }) => ({ kind: 'resource', name: resource, count }))} title="What is paid for" />
-      </div>
-      <div className="min-w-0 xl:col-span-3">
-        <RecentPayments viewer={viewer} />
       </div>
     </div>
   )

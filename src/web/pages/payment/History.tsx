@@ -41,7 +41,7 @@ export function History({ payment, network }: { payment: PaymentStatusBody; netw
         {blockHeight !== null && <span className="figures">, {heightWord} {blockHeight.toLocaleString()}</span>}
       </>
     ),
-    aside: <Time at={at} />,
+    aside: <Time at={at} look="seconds" />,
     icon: statusWords[status].icon,
     tone: statusWords[status].tone,
   }))

@@ -17,10 +17,10 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
   return (
     <Card title="Payment">
       <Facts>
-        <Fact name="From">
+        <Fact name="From" stack="narrow">
           <Address copy full href={link('address', payment.sender)} value={payment.sender} />
         </Fact>
-        <Fact name="To">
+        <Fact name="To" stack="narrow">
           <Address copy full href={link('address', payment.recipient)} value={payment.recipient} />
         </Fact>
         <Fact name="Network">
@@ -33,7 +33,7 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
           </Fact>
         )}
         {payment.resource && (
-          <Fact name="For">
+          <Fact name="For" stack="narrow">
             <UntrustedLink href={payment.resource} />
           </Fact>
         )}
@@ -51,7 +51,7 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
           </Fact>
         )}
         <Fact name="How">{modes[payment.mode]}</Fact>
-        <Fact name="Payment id">
+        <Fact name="Payment id" stack="narrow">
           <Address copy full noun="payment id" value={payment.paymentId} />
         </Fact>
         {payment.signature && (

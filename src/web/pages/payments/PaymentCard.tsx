@@ -13,13 +13,14 @@ export function PaymentCard({ row }: { row: PaymentRow }) {
     <Link className="flex min-h-16 items-center gap-3 px-5 py-3 transition-colors hover:bg-hover focus-visible:-outline-offset-2" data-payment-row={row.paymentId} to={pathTo('payment', { params: { paymentId: row.paymentId } })}>
       <Direction type={row.type} />
       <span className="min-w-0 flex-1">
-        <span className="block text-sm">
-          <span className="font-medium">{row.type === 'received' ? 'Received' : 'Sent'}</span>{' '}
-          <span className="text-muted">
+        <span className="block truncate text-sm font-medium">
+          {row.type === 'received' ? 'Received' : 'Sent'}
+          <span className="font-normal text-muted max-sm:sr-only">
+            {' '}
             {row.type === 'received' ? 'from' : 'to'} <Address value={row.type === 'received' ? row.sender : row.recipient} />
           </span>
         </span>
-        <span className="block text-xs text-muted">
+        <span className="block truncate text-xs text-muted">
           <Time at={row.timestamp} />
         </span>
       </span>

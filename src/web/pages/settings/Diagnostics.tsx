@@ -27,7 +27,7 @@ export function Diagnostics() {
     >
       <Facts>
         {facts.map(([name, value]) => (
-          <Fact key={name} name={name}>
+          <Fact key={name} name={name} stack={value.length > 40}>
             {value}
           </Fact>
         ))}

@@ -24,6 +24,8 @@ export type DayBarsProps = {
 
 const HEIGHT = 132
 const PLACE = 20
+/** Fewer days are drawn as slimmer bars in wider places. */
+const SLIM_BELOW = 12
 
 /** Received above the line, sent below it. Arrow keys walk the days; the same figures stand in a table. */
 export function DayBars({ label, days, decimals, symbol }: DayBarsProps) {
@@ -113,6 +115,7 @@ function Bars({ days, at, onPoint }: { days: readonly DayFigures[]; at: number |
   const below = maxSent === 0n ? 0 : maxReceived === 0n ? HEIGHT : Math.max(12, Math.round((HEIGHT * Number((maxSent * 1000n) / (maxSent + maxReceived))) / 1000))
   const line = HEIGHT - below
   const room = Math.min(maxReceived > 0n ? (line * ratio(max, maxReceived)) : Infinity, maxSent > 0n ? below * ratio(max, maxSent) : Infinity)
+  const gap = days.length < SLIM_BELOW ? 7 : 3
   return (
     <svg aria-hidden className="block w-full" height={HEIGHT} preserveAspectRatio="none" viewBox={`0 0 ${days.length * PLACE} ${HEIGHT}`}>
       {days.map((day, index) => {
@@ -122,8 +125,8 @@ function Bars({ days, at, onPoint }: { days: readonly DayFigures[]; at: number |
         return (
           <g key={day.day} onPointerEnter={() => onPoint(index)}>
             <rect className={index === at ? 'fill-hover' : 'fill-transparent'} height={HEIGHT} width={PLACE} x={x} y={0} />
-            {up > 0 && <rect className="fill-chart-received" height={up} rx={1.5} width={PLACE - 6} x={x + 3} y={line - up} />}
-            {down > 0 && <rect className="fill-chart-sent" height={down} rx={1.5} width={PLACE - 6} x={x + 3} y={line + 1} />}
+            {up > 0 && <rect className="fill-chart-received" height={up} rx={1.5} width={PLACE - 2 * gap} x={x + gap} y={line - up} />}
+            {down > 0 && <rect className="fill-chart-sent" height={down} rx={1.5} width={PLACE - 2 * gap} x={x + gap} y={line + 1} />}
           </g>
         )
       })}
