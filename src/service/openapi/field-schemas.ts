@@ -4,15 +4,15 @@ import { address, atomic, decimal, metadata, paymentId, resource, timestamp } fr
 
 export type JsonSchema = Record<string, unknown>
 
-/** What the shared field types look like on the wire; their checks are code, which no converter can read. */
-const shared = new Map<GenericSchema, JsonSchema>([
-  [address, { type: 'string', description: 'EVM (`0x` and 40 hex digits, EIP-55 checked when mixed-case) or Solana (base58 of 32 bytes) address.' }],
-  [atomic, { type: 'string', pattern: '^(0|[1-9][0-9]{0,77})$', description: 'Atomic units (wei, lamports) as digits.' }],
-  [decimal, { type: 'number', description: 'Read from its digits, never through a double.' }],
-  [metadata, { type: 'object', maxProperties: 32, additionalProperties: true, description: 'Free-form, at most 4 KiB and 10 levels.' }],
-  [paymentId, { type: 'string', pattern: '^pay_[1-9A-HJ-NP-Za-km-z]{22}$' }],
-  [resource, { type: 'string', format: 'uri', maxLength: 2048, description: 'URL of the protected resource.' }],
-  [timestamp, { type: 'integer', description: 'Unix milliseconds.' }],
+/** What the shared field types look like on the wire; their checks are code, which no converter can read. A pipe is known by its first step. */
+const shared = new Map<unknown, JsonSchema>([
+  [address.pipe[0], { type: 'string', description: 'EVM (`0x` and 40 hex digits, EIP-55 checked when mixed-case) or Solana (base58 of 32 bytes) address.' }],
+  [atomic.pipe[0], { type: 'string', pattern: '^(0|[1-9][0-9]{0,77})$', description: 'Atomic units (wei, lamports) as digits.' }],
+  [decimal.pipe[0], { type: 'number', description: 'Read from its digits, never through a double.' }],
+  [metadata.pipe[0], { type: 'object', maxProperties: 32, additionalProperties: true, description: 'Free-form, at most 4 KiB and 10 levels.' }],
+  [paymentId.pipe[0], { type: 'string', pattern: '^pay_[1-9A-HJ-NP-Za-km-z]{22}$' }],
+  [resource.pipe[0], { type: 'string', format: 'uri', maxLength: 2048, description: 'URL of the protected resource.' }],
+  [timestamp.pipe[0], { type: 'integer', description: 'Unix milliseconds.' }],
 ])
 
 /** Query parameters are text on the wire; this is what the text must spell. A test holds each against the schema that validates. */
@@ -39,12 +39,8 @@ export function wireSchema(schema: GenericSchema): JsonSchema {
     target: 'draft-2020-12',
     typeMode: 'input',
     errorMode: 'ignore',
-    overrideSchema: ({ valibotSchema }) => sharedSchema(valibotSchema),
+    // A copy, because the converter adds the later steps of the pipe to it.
+    overrideSchema: ({ valibotSchema }) => (shared.has(valibotSchema) ? { ...shared.get(valibotSchema) } : undefined),
   })
   return json
-}
-
-function sharedSchema(schema: unknown): JsonSchema | undefined {
-  for (const [field, json] of shared) if (field === schema) return json
-  return undefined
 }

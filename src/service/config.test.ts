@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { ConfigError, readDatabase, readEnv, toConfig } from './config.ts'
+
+const NETWORKS = JSON.stringify([
+  {
+    network: 'eip155:8453',
+    name: 'Base',
+    rpcUrls: ['https://mainnet.base.org'],
+    testnet: false,
+    blockTimeMs: 2000,
+    confirmations: 10,
+    assets: [{ address: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE', symbol: 'ETH', name: 'Ether', decimals: 18, native: true }],
+  },
+])
+
+test('defaults need only the networks', () => {
+  expect(toConfig({ NETWORKS })).toMatchObject({ host: '127.0.0.1', port: 4020, database: { dataDir: '.paydesk/service' }, logLevel: 'info', networks: [{ network: 'eip155:8453' }] })
+})
+
+test('DATABASE_URL takes the place of the folder', () => {
+  expect(toConfig({ NETWORKS, DATABASE_URL: 'postgres://a:b@db/paydesk', PORT: '0' })).toMatchObject({ port: 0, database: { url: 'postgres://a:b@db/paydesk' } })
+  expect(readDatabase({ DATA_DIR: '/data' })).toEqual({ dataDir: '/data' })
+})
+
+test('all problems are told at once, with name, expectation and example, without the value of a URL', () => {
+  const wrong = () => toConfig({ PORT: '99999', DATABASE_URL: 'mysql://root:hunter2@db', LOG_LEVEL: 'loud', NETWORKS: '[{"network":"base"}]' })
+  expect(wrong).toThrow(ConfigError)
+  try {
+    wrong()
+  } catch (error) {
+    const { message } = error as ConfigError
+    expect(message).toMatch(/^PORT: expected a port, 0 for a free one\. Example: PORT=4020$/m)
+    expect(message).toMatch(/^DATABASE_URL: expected the URL of a Postgres server\. Example: /m)
+    expect(message).toMatch(/^LOG_LEVEL: expected one of fatal, /m)
+    expect(message).toMatch(/^NETWORKS: expected a JSON array of networks .*; at 0\.network: /m)
+    expect(message).not.toContain('hunter2')
+  }
+})
+
+test('a missing networks file is a problem of the configuration', () => {
+  expect(() => readEnv({ NETWORKS_FILE: '/nowhere.json' })).toThrow('NETWORKS_FILE: expected a file that can be read, received "/nowhere.json".')
+  expect(() => toConfig({})).toThrow(/NETWORKS: expected a JSON array/)
+})

@@ -1,0 +1,66 @@
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { endpoints, type Endpoint, type EndpointName } from '#contract/endpoints.ts'
+import { problems } from '#contract/problem.ts'
+import { parseInput } from '../http/parse-input.ts'
+import { describeApi } from './describe-api.ts'
+import { examples } from './examples.ts'
+import { queryParameters } from './field-schemas.ts'
+
+type Operation = { operationId: string; parameters: { name: string; in: string }[]; responses: Record<string, { content: Record<string, { schema: object }> }> }
+
+const rows = Object.entries(endpoints) as [EndpointName, Endpoint][]
+const api = describeApi()
+const paths = api.paths as Record<string, Record<string, Operation>>
+
+function operationOf(endpoint: Endpoint): Operation {
+  const operation = paths[endpoint.path.replaceAll(/:(\w+)/g, '{$1}')]?.[endpoint.method.toLowerCase()]
+  if (!operation) throw new Error(`No operation for ${endpoint.path}.`)
+  return operation
+}
+
+describe.each(rows)('%s', (name, endpoint) => {
+  test('its example request passes the validation, its example answer is one', () => {
+    const request: { params?: object; query?: object; body?: object } = examples[name].request
+    expect(() => parseInput(endpoint, { query: {}, ...request })).not.toThrow()
+    expect(v.safeParse(endpoint.response, examples[name].reply).issues).toBeUndefined()
+  })
+
+  test('has an operation with each of its parameters and the statuses of its problems', () => {
+    const operation = operationOf(endpoint)
+    expect(operation.operationId).toBe(name)
+    for (const parameter of endpoint.path.matchAll(/:(\w+)/g)) expect(operation.parameters).toContainEqual(expect.objectContaining({ name: parameter[1], in: 'path', required: true }))
+    expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['200', '400', '401', '403', '429', '500', ...endpoint.problems.map((code) => String(problems[code].status))]))
+  })
+
+  test('describes no part of a message with an empty schema', () => {
+    const operation = operationOf(endpoint)
+    // `additionalProperties: {}` says "anything" on purpose.
+    expect(JSON.stringify(operation).replaceAll('"additionalProperties":{}', '')).not.toMatch(/"\w+":\{\}|[[,]\{\}/)
+  })
+
+  test('every query parameter is described, with the bounds that are checked', () => {
+    if (!endpoint.query || !('entries' in endpoint.query)) return
+    const entries = endpoint.query.entries as Record<string, v.GenericSchema>
+    for (const [parameter, schema] of Object.entries(entries)) {
+      const known = queryParameters[parameter]?.schema
+      expect(known, parameter).toBeDefined()
+      const accepts = (value: number) => v.safeParse(schema, String(value)).success
+      const { minimum, maximum, default: preset } = known ?? {}
+      if (typeof minimum === 'number' && typeof maximum === 'number') {
+        expect([parameter, accepts(minimum), accepts(maximum), accepts(minimum - 1), accepts(maximum + 1)]).toEqual([parameter, true, true, false, false])
+      }
+      if (preset !== undefined) expect([parameter, v.getDefault(schema as v.OptionalSchema<v.GenericSchema, unknown>)]).toEqual([parameter, String(preset)])
+    }
+  })
+})
+
+test('every reference in the document leads somewhere', () => {
+  const text = JSON.stringify(api)
+  const targets = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1] ?? '')
+  expect(targets.length).toBeGreaterThan(0)
+  for (const target of new Set(targets)) {
+    const found = target.split('/').reduce<unknown>((node, key) => (typeof node === 'object' && node !== null ? Object.entries(node).find(([name]) => name === key)?.[1] : undefined), api)
+    expect(found, target).toBeDefined()
+  }
+})
