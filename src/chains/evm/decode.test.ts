@@ -14,7 +14,7 @@ const payment = fc.record({
   amountAtomic: fc.bigInt(1n, 2n ** 256n - 1n),
   nonce: fc.nat(),
   gas: fc.bigInt(21_000n, 1_000_000n),
-  fees: fc.tuple(fc.bigInt(0n, 10n ** 14n), fc.bigInt(0n, 10n ** 14n)).map(([a, b]) => (a < b ? [a, b] : [b, a]) as [bigint, bigint]),
+  fees: fc.tuple(fc.bigInt(0n, 10n ** 14n), fc.bigInt(0n, 10n ** 14n)).map(([a, b]): [bigint, bigint] => (a < b ? [a, b] : [b, a])),
 })
 
 function problemOf(bytes: Uint8Array | Hex): string | undefined {

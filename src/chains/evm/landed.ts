@@ -51,7 +51,7 @@ export function decodeLanded(transaction: ChainTransaction, receipt: ChainReceip
   if (receipt.transactionHash.toLowerCase() !== hash.toLowerCase()) return { ok: false, problem: 'The receipt belongs to another transaction.' }
   if (chainId === undefined) return { ok: false, problem: 'The transaction names no chain.' }
   if (to === null) return { ok: false, problem: 'The transaction creates a contract.' }
-  if (parseAddress(to).ok === false || parseAddress(transaction.from).ok === false) return { ok: false, problem: 'The node named something that is not an address.' }
+  if (!isAddress(to) || !isAddress(transaction.from)) return { ok: false, problem: 'The node named something that is not an address.' }
   const maxFeePerGas = transaction.maxFeePerGas ?? transaction.gasPrice
   if (maxFeePerGas === undefined) return { ok: false, problem: 'The transaction names no fee.' }
   const sender = checksumAddress(transaction.from)
@@ -80,4 +80,9 @@ export function decodeLanded(transaction: ChainTransaction, receipt: ChainReceip
     blockHash: receipt.blockHash,
     feeAtomic: receipt.gasUsed * receipt.effectiveGasPrice,
   }
+}
+
+function isAddress(text: string): boolean {
+  const parsed = parseAddress(text)
+  return parsed.ok && parsed.family === 'evm'
 }
