@@ -1,5 +1,8 @@
 import { ProblemError } from '#contract/problem.ts'
 
+/** The longest that one address may take for one piece of work, in milliseconds, whatever its connections do. */
+const DEADLINE_MS = 8_000
+const AT_ONCE_MS = 500
 /** How long an address that failed is asked last, in milliseconds. */
 const REST_MS = 5_000
 /** When a caller may come back after every address failed, in seconds. */
@@ -37,11 +40,7 @@ export class Endpoints<Client> {
     const failures: unknown[] = []
     for (const endpoint of this.#inOrder()) {
       try {
-        if (!endpoint.identified) {
-          await this.#options.identify(endpoint.client)
-          endpoint.identified = true
-        }
-        const answer = await work(endpoint.client)
+        const answer = await this.#askAgain(endpoint, work)
         endpoint.restUntil = 0
         return answer
       } catch (error) {
@@ -54,9 +53,40 @@ export class Endpoints<Client> {
     throw unavailable(`${this.#options.name} cannot be reached.`, failures.length === 1 ? failures[0] : new AggregateError(failures))
   }
 
+  /** A node closes idle connections, and the next question may meet a closing one: what fails at once is asked once more. Everything asked here is a reading. */
+  async #askAgain<T>(endpoint: Endpoint<Client>, work: (client: Client) => Promise<T>): Promise<T> {
+    const startedAt = performance.now()
+    try {
+      return await within(DEADLINE_MS, this.#askOne(endpoint, work))
+    } catch (error) {
+      if (error instanceof ProblemError || performance.now() - startedAt > AT_ONCE_MS) throw error
+      return await within(DEADLINE_MS, this.#askOne(endpoint, work))
+    }
+  }
+
+  async #askOne<T>(endpoint: Endpoint<Client>, work: (client: Client) => Promise<T>): Promise<T> {
+    if (!endpoint.identified) {
+      await this.#options.identify(endpoint.client)
+      endpoint.identified = true
+    }
+    return work(endpoint.client)
+  }
+
   #inOrder(): Endpoint<Client>[] {
     const now = Date.now()
     return this.#endpoints.toSorted((a, b) => Number(a.restUntil > now) - Number(b.restUntil > now))
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`The node did not answer within ${ms} ms.`)), ms)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

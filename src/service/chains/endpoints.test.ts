@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startEvm, startGate, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
+import { eventually, openContext } from '#testing/service-context.ts'
+import { buildTransaction } from '../payments/build.ts'
+import { reportSubmitted } from '../payments/report.ts'
+import { readPaymentBody } from '../payments/status.ts'
+import { startWatchers } from '../watchers/start.ts'
+import { createChains } from './create.ts'
+
+let evm: EvmFixture
+let solana: SolanaFixture
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 1 })
+  solana = await startSolana({ slotTimeMs: 100 })
+})
+
+afterAll(() => Promise.all([evm[Symbol.asyncDispose](), solana[Symbol.asyncDispose]()]))
+
+const UNREACHABLE = 'http://127.0.0.1:9'
+
+test.each(['evm', 'solana'] as const)('%s: the next address answers when the first does not', async (family) => {
+  const { network } = family === 'evm' ? evm : solana
+  const [chain] = createChains([{ ...network, rpcUrls: [UNREACHABLE, ...network.rpcUrls] }]).values()
+  await expect(chain?.head()).resolves.toMatchObject({ height: expect.any(Number) })
+  await expect(chain?.check()).resolves.toBeUndefined()
+})
+
+test.each(['evm', 'solana'] as const)('%s: a chain that is down is CHAIN_UNAVAILABLE with Retry-After, and recovers', async (family) => {
+  const { network } = family === 'evm' ? evm : solana
+  await using gate = await startGate(network.rpcUrls[0] ?? '')
+  gate.open = false
+  const [chain] = createChains([{ ...network, rpcUrls: [gate.url] }]).values()
+  await expect(chain?.check()).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE', facts: { retryAfter: expect.any(Number) } })
+  await expect(chain?.recentHead()).resolves.toBeUndefined()
+  gate.open = true
+  await expect(chain?.check()).resolves.toBeUndefined()
+})
+
+test('a node of another chain is not believed', async () => {
+  const [other] = createChains([{ ...evm.network, network: 'eip155:1' }]).values()
+  await expect(other?.check()).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
+  const [cluster] = createChains([{ ...solana.network, genesisHash: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d' }]).values()
+  await expect(cluster?.check()).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
+  const [right] = createChains([{ ...solana.network, genesisHash: await solana.connection.getGenesisHash() }]).values()
+  await expect(right?.check()).resolves.toBeUndefined()
+})
+
+test('a payment outlives an outage: its report is kept, its status readable, its confirmation comes afterwards', async () => {
+  await using gate = await startGate(evm.rpcUrl)
+  await using opened = await openContext([{ ...evm.network, rpcUrls: [gate.url] }])
+  const { context, actor } = opened
+  const watchers = startWatchers(context)
+  try {
+    const [payer, payee] = [await evm.wallet(10n ** 18n), await evm.wallet(0n)]
+    await evm.mine()
+    const body = { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.1' }
+    const built = await buildTransaction(context, actor, body)
+    gate.open = false
+    await expect(buildTransaction(context, actor, body)).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
+    const { nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = built.decoded
+    const signed = await payer.signTransaction({
+      type: 'eip1559',
+      chainId: 31337,
+      to: payee.address,
+      value: 10n ** 17n,
+      nonce: Number(nonce),
+      gas: BigInt(String(gas)),
+      maxFeePerGas: BigInt(String(maxFeePerGas)),
+      maxPriorityFeePerGas: BigInt(String(maxPriorityFeePerGas)),
+    })
+    const signature = await evm.client.sendRawTransaction({ serializedTransaction: signed })
+    await expect(reportSubmitted(context, actor, { paymentId: built.paymentId, signature })).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
+    expect(await readPaymentBody(context, built.paymentId)).toMatchObject({ status: 'created', signature })
+    await evm.mine(4)
+    gate.open = true
+    await eventually(
+      () => readPaymentBody(context, built.paymentId),
+      ({ status }) => status === 'finalized',
+    )
+  } finally {
+    await watchers.stop()
+  }
+})

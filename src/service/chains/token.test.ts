@@ -1,0 +1,108 @@
+import { Keypair, PublicKey } from '@solana/web3.js'
+import { encodeDeployData, getAddress, parseAbi, type Hex } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { usdCoin, wrappedEther } from '#devnet/artifacts/load.ts'
+import { startEvm, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
+import { openContext } from '#testing/service-context.ts'
+import type { Context } from '../context.ts'
+import { readTokenInfo } from '../payments/token-info.ts'
+
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
+const METAPLEX_PROGRAM = new PublicKey('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
+
+let evm: EvmFixture
+let solana: SolanaFixture
+let opened: Awaited<ReturnType<typeof openContext>>
+let context: Context
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 1 })
+  solana = await startSolana({ slotTimeMs: 100 })
+  opened = await openContext([evm.network, solana.network])
+  context = opened.context
+})
+
+afterAll(async () => {
+  await opened[Symbol.asyncDispose]()
+  await Promise.all([evm[Symbol.asyncDispose](), solana[Symbol.asyncDispose]()])
+})
+
+const read = (address: string, network?: string) => readTokenInfo(context, { address, network })
+
+async function deploy(data: Hex): Promise<string> {
+  const [account] = await evm.client.request({ method: 'eth_accounts' })
+  const hash = await evm.client.request({ method: 'eth_sendTransaction', params: [{ from: account, data }] })
+  await evm.mine()
+  const { contractAddress } = await evm.client.getTransactionReceipt({ hash })
+  return contractAddress ? getAddress(contractAddress) : expect.fail('no contract')
+}
+
+test('an ERC-20 token with EIP-3009, and one without', async () => {
+  const [holder] = await evm.client.request({ method: 'eth_accounts' })
+  const abi = parseAbi(['constructor(address holder, uint256 supply)'])
+  const usdc = await deploy(encodeDeployData({ abi, bytecode: usdCoin.bytecode, args: [holder ?? '0x', 123_456_789n] }))
+  expect(await read(usdc)).toMatchObject({ standard: 'erc20', name: 'USD Coin', symbol: 'USDC', decimals: 6, totalSupply: '123456789', eip3009: true, network: 'eip155:31337' })
+  const weth = await deploy(wrappedEther.bytecode)
+  expect(await read(weth)).toMatchObject({ standard: 'erc20', symbol: 'WETH', decimals: 18, totalSupply: '0', eip3009: false })
+})
+
+test('native currency has no issuer', async () => {
+  expect(await read('0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE')).toMatchObject({ standard: 'native', symbol: 'ETH', decimals: 18, totalSupply: null })
+  expect(await read('11111111111111111111111111111111')).toMatchObject({ standard: 'native', symbol: 'SOL', decimals: 9 })
+})
+
+test('an address without code, a contract that is no token, and a wallet are not found', async () => {
+  const contract = (await evm.wallet(0n)).address
+  await evm.setCode(contract, '0x00')
+  const wallet = await solana.wallet(10n ** 9n)
+  for (const address of [(await evm.wallet(1n)).address, contract, wallet.publicKey.toBase58(), Keypair.generate().publicKey.toBase58(), TOKEN_PROGRAM]) {
+    await expect(read(address)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  }
+})
+
+test('an address of one family on a network of the other is a wrong parameter', async () => {
+  await expect(read('11111111111111111111111111111111', 'eip155:31337')).rejects.toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { network: expect.any(String) } } })
+})
+
+/** `spl_token::state::Mint` with a mint authority and no freeze authority. */
+function mint(authority: PublicKey): Buffer {
+  const data = Buffer.alloc(82)
+  data.writeUInt32LE(1, 0)
+  data.set(authority.toBytes(), 4)
+  data.writeBigUInt64LE(2n ** 63n, 36)
+  data.writeUInt8(5, 44)
+  data.writeUInt8(1, 45)
+  return data
+}
+
+function borsh(text: string, length = text.length): Buffer {
+  const data = Buffer.alloc(4 + length)
+  data.writeUInt32LE(length, 0)
+  data.write(text, 4)
+  return data
+}
+
+test('an SPL mint with its Metaplex name', async () => {
+  const [address, authority] = [Keypair.generate().publicKey, Keypair.generate().publicKey]
+  await solana.setAccount(address.toBase58(), { lamports: 1_461_600n, owner: TOKEN_PROGRAM, data: mint(authority).toString('hex') })
+  expect(await read(address.toBase58())).toMatchObject({ standard: 'spl-token', name: null, decimals: 5, totalSupply: (2n ** 63n).toString(), mintAuthority: authority.toBase58(), freezeAuthority: null })
+
+  const named = Keypair.generate().publicKey
+  const [metadata] = PublicKey.findProgramAddressSync([Buffer.from('metadata'), METAPLEX_PROGRAM.toBytes(), named.toBytes()], METAPLEX_PROGRAM)
+  await solana.setAccount(named.toBase58(), { lamports: 1_461_600n, owner: TOKEN_PROGRAM, data: mint(authority).toString('hex') })
+  const data = Buffer.concat([Buffer.from([4]), Buffer.alloc(64), borsh('Local Coin', 32), borsh('LOC', 10), Buffer.alloc(100)])
+  await solana.setAccount(metadata.toBase58(), { lamports: 5_616_720n, owner: METAPLEX_PROGRAM.toBase58(), data: data.toString('hex') })
+  expect(await read(named.toBase58())).toMatchObject({ name: 'Local Coin', symbol: 'LOC', eip3009: false })
+})
+
+test('a Token-2022 mint with its metadata extension; hidden characters are taken out of its name', async () => {
+  const address = Keypair.generate().publicKey
+  const value = Buffer.concat([Buffer.alloc(64), borsh('Two\u0000 Coin'), borsh('TWO'), borsh('https://x.example')])
+  const head = Buffer.alloc(4)
+  head.writeUInt16LE(19, 0)
+  head.writeUInt16LE(value.length, 2)
+  const data = Buffer.concat([mint(address), Buffer.alloc(83), Buffer.from([1]), head, value])
+  await solana.setAccount(address.toBase58(), { lamports: 5_000_000n, owner: TOKEN_2022_PROGRAM, data: data.toString('hex') })
+  expect(await read(address.toBase58())).toMatchObject({ standard: 'token-2022', name: 'Two Coin', symbol: 'TWO', decimals: 5 })
+})
