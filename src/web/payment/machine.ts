@@ -108,7 +108,7 @@ export function reduce(state: PaymentState, event: PaymentEvent): PaymentState {
 }
 
 /** Whether the payment's bytes may be outside this browser: from here on only the chain decides. */
-export function mayHaveLeft(state: PaymentState): state is Extract<PaymentState, { sent: Sent }> {
+export function mayHaveLeft(state: PaymentState): state is Exclude<Extract<PaymentState, { sent: Sent }>, { step: 'signed' }> {
   return 'sent' in state && state.step !== 'signed'
 }
 

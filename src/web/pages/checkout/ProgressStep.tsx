@@ -50,10 +50,10 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
       <Confirmations state={state} />
 
       <Facts className="mt-6 border-t border-line pt-4">
-        <Fact name="To" stack>
+        <Fact name="To" under="always">
           <Address copy full href={network && explorerLink(network, 'address', order.recipient)} value={order.recipient} />
         </Fact>
-        <Fact name="From" stack>
+        <Fact name="From" under="always">
           <Address copy full href={network && explorerLink(network, 'address', order.sender)} value={order.sender} />
         </Fact>
         <Fact name="Network">{network?.name ?? order.network}</Fact>
@@ -64,12 +64,12 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         )}
         {landed && <Fact name={order.network.startsWith('eip155:') ? 'Block' : 'Slot'}>{landed.height.toLocaleString()}</Fact>}
         {sent.signature && (
-          <Fact name="Transaction" stack>
+          <Fact name="Transaction" under="always">
             <Address copy full href={network && explorerLink(network, 'tx', sent.signature)} noun="transaction" value={sent.signature} />
           </Fact>
         )}
         {order.resource && (
-          <Fact name="Resource" stack>
+          <Fact name="Resource" under="always">
             <UntrustedLink href={order.resource} />
           </Fact>
         )}

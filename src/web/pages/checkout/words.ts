@@ -13,13 +13,13 @@ export function amountOf({ amountAtomic, asset }: Pick<PaymentOrder, 'amountAtom
 export function sayState(state: PaymentState): string {
   switch (state.step) {
     case 'draft':
-      return state.trouble ? `${state.trouble.title}. ${state.trouble.body}` : ''
+    case 'rejected':
+      // Said by an alert on the page.
+      return ''
     case 'building':
       return 'Preparing the transaction.'
     case 'review':
       return state.review.verdict === 'blocked' ? 'Blocked. This transaction will not be signed.' : state.review.simulation.state === 'running' ? '' : 'Ready to review.'
-    case 'rejected':
-      return `${state.trouble.title} ${state.trouble.body}`
     case 'expired_unsigned':
       return 'This transaction ran out of time. Nothing was sent.'
     case 'cancelled':
