@@ -1,0 +1,113 @@
+import { PublicKey } from '@solana/web3.js'
+import { countSent, signaturesOf, until } from './chain.ts'
+import { connect, connectOnForm, expectPaid, expectReviewed, openCheckout, review, signButton } from './checkout.ts'
+import { expect, test } from './fixtures.ts'
+import { onEthereum, onSolana } from './orders.ts'
+
+/** What Chromium says on the console about requests it could not make. */
+const OFFLINE = /ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED|ERR_FAILED|WebSocket connection/
+
+test('the network is cut right after a Solana wallet signed; after a reload there is exactly one payment', async ({ net, chains, buyer, expectError }) => {
+  expectError(OFFLINE)
+  const { context, page, solana } = await buyer({ sol: 2 })
+  solana.afterSigning = () => context.setOffline(true)
+  await openCheckout(page, onSolana(net, '0.1'))
+  await connectOnForm(page, 'Phantom')
+  await review(page, 'Phantom')
+  await signButton(page, 'Phantom').click()
+  await expect(page.getByRole('heading', { name: /Signed, waiting for the network|Sent/ })).toBeVisible()
+  expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(1)
+
+  await context.setOffline(false)
+  await page.reload()
+  await expectPaid(page)
+  expect(solana.signed).toHaveLength(1)
+  expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(2)
+})
+
+test('the network is cut right after MetaMask sent; after a reload there is exactly one payment', async ({ net, chains, buyer, expectError }) => {
+  expectError(OFFLINE)
+  const { context, page, ethereum } = await buyer({ ether: '1' })
+  ethereum.afterBroadcast = () => context.setOffline(true)
+  await openCheckout(page, onEthereum(net, '0.01'))
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expect(page.getByRole('heading', { name: /Sent|On its way|Checking/ })).toBeVisible()
+
+  await context.setOffline(false)
+  await page.reload()
+  await expectPaid(page)
+  expect(ethereum.sent).toHaveLength(1)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})
+
+test('a tab closed right after signing: the seller sees the payment, the buyer’s next visit too', async ({ net, chains, buyer, seller }) => {
+  const { context, page, ethereum } = await buyer({ ether: '1' })
+  const shop = await seller()
+  await shop.page.goto('/payments')
+  await connect(shop.page, 'MetaMask')
+  await shop.page.getByRole('button', { name: /^Sign in as/ }).click()
+  await expect(shop.page.getByRole('table', { name: /Payments/ })).toBeVisible()
+
+  ethereum.afterBroadcast = async () => page.close()
+  await openCheckout(page, onEthereum(net, '0.0123'))
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  await signButton(page, 'MetaMask')
+    .click({ noWaitAfter: true })
+    .catch(() => undefined)
+  await until(async () => (await countSent(chains, ethereum.address)) === 1, 'the payment on the chain')
+
+  // Nobody reported it: the service's watcher finds it, and the page says so without a reload.
+  await shop.page.getByRole('button', { name: /new payment/ }).click({ timeout: 30_000 })
+  const row = shop.page.getByRole('row').filter({ hasText: '0.0123' })
+  await expect(row).toContainText(/Confirmed|Final/, { timeout: 30_000 })
+
+  const back = await context.newPage()
+  await back.goto('/pay')
+  await back.getByRole('link', { name: 'Go on' }).click()
+  await expectPaid(back)
+  expect(ethereum.sent).toHaveLength(1)
+})
+
+test('a transaction that ran out of time is prepared again in one tap, with everything kept', async ({ net, chains, buyer }) => {
+  test.slow()
+  const { page, solana } = await buyer({ sol: 2 })
+  await openCheckout(page, onSolana(net, '0.1'))
+  await page.getByText('Resource, reference and fee').click()
+  await page.getByLabel('Reference').fill('order-18')
+  await connectOnForm(page, 'Phantom')
+  await review(page, 'Phantom')
+
+  // 150 blocks are a transaction's life; the embedded chain makes them in about a minute.
+  await expect(page.getByRole('button', { name: 'Prepare it again' })).toBeVisible({ timeout: 90_000 })
+  await expect(signButton(page, 'Phantom')).toHaveCount(0)
+  expect(solana.requests).not.toContain('signTransaction')
+
+  await page.getByRole('button', { name: 'Prepare it again' }).click()
+  await expectReviewed(page, 'Phantom')
+  await signButton(page, 'Phantom').click()
+  await expectPaid(page)
+  await expect(page.getByText('order-18')).toBeVisible()
+  expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(2)
+})
+
+test('a wallet left open past the deadline is not asked twice: the late approval is not a second payment', async ({ net, chains, buyer }) => {
+  const { page, ethereum } = await buyer({ ether: '1' })
+  let approve = () => {}
+  ethereum.onApproval = () => new Promise<void>((resolve) => (approve = resolve))
+  await openCheckout(page, onEthereum(net, '0.01'))
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expect(page.getByRole('heading', { name: 'Approve in MetaMask' })).toBeVisible()
+  await expect(page.getByRole('button', { name: /^Sign|Prepare|Give up/ })).toHaveCount(0)
+
+  await page.reload()
+  await expect(page.getByRole('heading', { name: 'Checking whether it was sent' })).toBeVisible()
+  await expect(page.getByRole('button', { name: /^Sign|Prepare/ })).toHaveCount(0)
+  approve()
+  await expectPaid(page)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})

@@ -1,0 +1,108 @@
+import type { Locator } from '@playwright/test'
+import { PublicKey } from '@solana/web3.js'
+import { parseEther } from 'viem'
+import { signaturesOf, transferOf, until, countSent } from './chain.ts'
+import { connectOnForm, expectPaid, expectReviewed, openCheckout, pay, review, signButton } from './checkout.ts'
+import { expect, test } from './fixtures.ts'
+import { onEthereum, onSolana } from './orders.ts'
+
+test('a buyer pays 0.01 ETH and the seller has it', async ({ net, chains, buyer }) => {
+  const { page, ethereum } = await buyer({ ether: '1' })
+  const seller = net.wallets.seller.evm.address
+  const before = await chains.evm.getBalance({ address: seller })
+
+  await page.goto('/pay')
+  await page.getByLabel('Network').selectOption({ value: net.networks.find(({ network }) => network.startsWith('eip155:'))?.network ?? '' })
+  await page.getByLabel('To', { exact: true }).fill(seller)
+  await page.getByLabel('Amount').fill('0.01')
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  await expect(page.getByRole('row', { name: /To/ }).filter({ hasText: seller })).toBeVisible()
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+
+  const [hash] = ethereum.sent
+  expect(ethereum.sent).toHaveLength(1)
+  expect(await transferOf(chains, hash ?? '0x')).toEqual({ from: ethereum.address, to: seller.toLowerCase(), value: parseEther('0.01'), status: 'success' })
+  expect((await chains.evm.getBalance({ address: seller })) - before).toBe(parseEther('0.01'))
+  await expect(page.getByText(hash?.slice(-4) ?? 'no hash').first()).toBeVisible()
+})
+
+test('a buyer pays 0.1 SOL and the seller has it', async ({ net, chains, buyer }) => {
+  const { page, solana } = await buyer({ sol: 2 })
+  const seller = new PublicKey(net.wallets.seller.solana.address)
+  const before = await chains.solana.getBalance(seller)
+
+  await pay(page, 'Phantom', onSolana(net, '0.1'))
+
+  expect(solana.signed).toHaveLength(1)
+  expect(solana.chains).toEqual(['solana:devnet'])
+  await until(async () => (await chains.solana.getBalance(seller)) - before === 100_000_000, 'the seller’s 0.1 SOL')
+  expect((await signaturesOf(chains, new PublicKey(solana.address))).length).toBe(2)
+})
+
+test('the guards Phantom adds to what it signs are no reason to refuse', async ({ net, chains, buyer }) => {
+  const { page, solana } = await buyer({ sol: 2 })
+  solana.addGuards = true
+  const guardProgram = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95'
+  const deployed = await chains.solana.getAccountInfo(new PublicKey(guardProgram))
+  test.info().annotations.push({ type: 'guard program on this chain', description: String(deployed !== null) })
+
+  await openCheckout(page, onSolana(net, '0.1'))
+  await connectOnForm(page, 'Phantom')
+  await review(page, 'Phantom')
+  await signButton(page, 'Phantom').click()
+
+  // The page must take the bytes for what they are; whether the guard itself runs is the chain's affair.
+  await expect(page.getByRole('heading', { name: /Sent|On its way|In a block|Paid/ })).toBeVisible()
+  expect(solana.signed).toHaveLength(1)
+})
+
+test('the details of a payment are kept: resource, description, reference and a fee of one’s own', async ({ net, buyer }) => {
+  const { page, ethereum } = await buyer({ ether: '1' })
+  await openCheckout(page, onEthereum(net, '0.01'))
+  await page.getByText('Resource, reference and fee').click()
+  await page.getByLabel('Resource').fill('https://example.org/article')
+  await page.getByLabel('Description').fill('One article')
+  await page.getByLabel('Reference').fill('order-17')
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+
+  await page.getByRole('link', { name: 'Show the payment' }).click()
+  await expect(page.getByText('order-17')).toBeVisible()
+  await expect(page.getByText('The chain shows this payment exactly as the service recorded it.')).toBeVisible({ timeout: 30_000 })
+  expect(ethereum.sent).toHaveLength(1)
+})
+
+test('a whole purchase works with the keyboard alone', async ({ net, chains, buyer }) => {
+  const { page, ethereum } = await buyer({ ether: '1' })
+  const { to, network, amount } = onEthereum(net, '0.01')
+  await page.goto(`/pay?${new URLSearchParams({ network, to }).toString()}`)
+  await expect(page.getByLabel('Amount')).toBeVisible()
+
+  await tabTo(page.getByLabel('Amount'))
+  await page.keyboard.type(amount)
+  await tabTo(page.getByRole('button', { name: 'Connect a wallet to pay' }))
+  await page.keyboard.press('Enter')
+  await tabTo(page.getByRole('button', { name: 'Connect MetaMask on EVM' }))
+  await page.keyboard.press('Enter')
+  await tabTo(page.getByRole('button', { name: 'Review payment' }))
+  await page.keyboard.press('Enter')
+  await expectReviewed(page, 'MetaMask')
+  await tabTo(signButton(page, 'MetaMask'))
+  await page.keyboard.press('Enter')
+  await expectPaid(page)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})
+
+/** Presses Tab until the focus is there; a control the focus cannot reach fails. */
+async function tabTo(target: Locator): Promise<void> {
+  await expect(target).toBeEnabled()
+  for (let presses = 0; presses < 80; presses++) {
+    if (await target.evaluate((element) => element === document.activeElement)) return
+    await target.page().keyboard.press('Tab')
+  }
+  throw new Error(`80 presses of Tab did not reach ${target.toString()}.`)
+}

@@ -1,0 +1,223 @@
+import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
+import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { countSent, signaturesOf } from './chain.ts'
+import { connect, connectOnForm, expectPaid, expectReviewed, openCheckout, pay, review, signButton } from './checkout.ts'
+import { expect, test } from './fixtures.ts'
+import { startLyingProxy } from './lying-proxy.ts'
+import { onEthereum, onSolana } from './orders.ts'
+
+test('whoever rejects in the wallet has paid nothing and can sign the same payment after', async ({ net, chains, buyer }) => {
+  const { page, ethereum } = await buyer({ ether: '1' })
+  await openCheckout(page, onEthereum(net, '0.01'))
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+
+  ethereum.signing = 'reject'
+  await signButton(page, 'MetaMask').click()
+  await expect(page.getByRole('alert').filter({ hasText: 'You cancelled in MetaMask.' })).toContainText('Nothing was sent.')
+  expect(await countSent(chains, ethereum.address)).toBe(0)
+
+  ethereum.signing = 'approve'
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})
+
+test('a rejection in a Solana wallet is the same', async ({ net, chains, buyer }) => {
+  const { page, solana } = await buyer({ sol: 2 })
+  await openCheckout(page, onSolana(net, '0.1'))
+  await connectOnForm(page, 'Phantom')
+  await review(page, 'Phantom')
+
+  solana.signing = 'reject'
+  await signButton(page, 'Phantom').click()
+  await expect(page.getByRole('alert').filter({ hasText: 'You cancelled in Phantom.' })).toContainText('Nothing was sent.')
+
+  solana.signing = 'approve'
+  await signButton(page, 'Phantom').click()
+  await expectPaid(page)
+  // The airdrop and one payment.
+  expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(2)
+})
+
+test('a recipient changed by a lying proxy is blocked before the wallet opens', async ({ net, chains, buyer }) => {
+  const { page, solana } = await buyer({ sol: 2 })
+  const thief = Keypair.generate().publicKey
+  const seller = new PublicKey(net.wallets.seller.solana.address)
+  await using proxy = await startLyingProxy(net.urls, {
+    path: '/api/transaction/send',
+    change: (body) => {
+      const reply: unknown = JSON.parse(body)
+      if (typeof reply !== 'object' || reply === null || !('transaction' in reply) || typeof reply.transaction !== 'string')
+        throw new Error('No transaction to tamper with.')
+      const bytes = Buffer.from(reply.transaction, 'base64')
+      const at = bytes.indexOf(seller.toBuffer())
+      if (at < 0) throw new Error('The transaction does not name the seller.')
+      bytes.set(thief.toBytes(), at)
+      return body.replace(reply.transaction, bytes.toString('base64'))
+    },
+  })
+  const { to, network, amount } = onSolana(net, '0.1')
+  await page.goto(`${proxy.url}/pay?${new URLSearchParams({ to, network, amount }).toString()}`)
+  await connectOnForm(page, 'Phantom')
+  await page.getByRole('button', { name: 'Review payment' }).click()
+
+  await expect(page.getByRole('alert').filter({ hasText: 'Blocked' })).toContainText('The transaction is not the payment you asked for.')
+  const row = page.getByRole('row', { name: /^To/ })
+  await expect(row).toContainText(seller.toBase58())
+  await expect(row).toContainText(thief.toBase58())
+  await expect(signButton(page, 'Phantom')).toHaveCount(0)
+  expect(solana.requests).not.toContain('signTransaction')
+  expect(await chains.solana.getBalance(thief)).toBe(0)
+})
+
+test('an amount changed by a lying proxy is blocked before the wallet opens, whatever its own words say', async ({ net, chains, buyer }) => {
+  const { page, ethereum } = await buyer({ ether: '1' })
+  // 0.01 ether is 0x2386f26fc10000 wei; one more digit of it in the bytes, none in the JSON beside them.
+  const honest = Buffer.from('2386f26fc10000', 'hex')
+  const greedy = Buffer.from('2486f26fc10000', 'hex')
+  await using proxy = await startLyingProxy(net.urls, {
+    path: '/api/transaction/send',
+    change: (body) => {
+      const [, encoded = ''] = /"transaction":"([^"]+)"/.exec(body) ?? []
+      const bytes = Buffer.from(encoded, 'base64')
+      const at = bytes.indexOf(honest)
+      if (at < 0) throw new Error('The transaction does not hold the amount.')
+      bytes.set(greedy, at)
+      return body.replace(encoded, bytes.toString('base64'))
+    },
+  })
+  const { to, network, amount } = onEthereum(net, '0.01')
+  await page.goto(`${proxy.url}/pay?${new URLSearchParams({ to, network, amount }).toString()}`)
+  await connectOnForm(page, 'MetaMask')
+  await page.getByRole('button', { name: 'Review payment' }).click()
+
+  await expect(page.getByRole('alert').filter({ hasText: 'Blocked' })).toBeVisible()
+  await expect(signButton(page, 'MetaMask')).toHaveCount(0)
+  expect(ethereum.requests).not.toContain('eth_sendTransaction')
+  expect(await countSent(chains, ethereum.address)).toBe(0)
+})
+
+test('a wallet that returns another transaction than was shown: nothing is broadcast', async ({ net, chains, buyer }) => {
+  const { page, solana } = await buyer({ sol: 2 })
+  const thief = Keypair.generate().publicKey
+  solana.mutate = (message) => {
+    message.instructions = message.instructions.map((instruction) =>
+      instruction.programId.equals(SystemProgram.programId)
+        ? SystemProgram.transfer({ fromPubkey: message.payerKey, toPubkey: thief, lamports: 100_000_000 })
+        : instruction,
+    )
+    return message
+  }
+  await openCheckout(page, onSolana(net, '0.1'))
+  await connectOnForm(page, 'Phantom')
+  await review(page, 'Phantom')
+  await signButton(page, 'Phantom').click()
+
+  await expect(page.getByRole('alert').filter({ hasText: 'Blocked' })).toBeVisible()
+  await expect(signButton(page, 'Phantom')).toHaveCount(0)
+  expect(solana.signed).toHaveLength(1)
+  expect(await chains.solana.getBalance(thief)).toBe(0)
+  // Only the airdrop.
+  expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(1)
+})
+
+test('a wallet that sends another payment than was shown is never told as paid', async ({ net, buyer }) => {
+  const { page, ethereum } = await buyer({ ether: '1' })
+  ethereum.mutate = (transfer) => ({ ...transfer, to: privateKeyToAddress(generatePrivateKey()) })
+  await openCheckout(page, onEthereum(net, '0.01'))
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+
+  await expect(page.getByRole('heading', { name: /Something else landed|Another transaction took its place/ })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('heading', { name: /^Paid/ })).toHaveCount(0)
+})
+
+test('an account switched behind the page’s back is noticed before anything is signed', async ({ net, chains, buyer }) => {
+  const { page, ethereum } = await buyer({ ether: '1' })
+  await openCheckout(page, onEthereum(net, '0.01'))
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+
+  const first = ethereum.address
+  await ethereum.switchAccount(1, false)
+  await signButton(page, 'MetaMask').click()
+  await expect(page.getByRole('heading', { name: 'Another account is chosen now' })).toBeVisible()
+  expect(ethereum.requests).not.toContain('eth_sendTransaction')
+
+  await ethereum.switchAccount(0)
+  await page.getByRole('button', { name: 'Prepare it again' }).click()
+  await expectReviewed(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+  expect(await countSent(chains, first)).toBe(1)
+})
+
+test('a wallet on another network is offered the right one, and pays there', async ({ net, chains, buyer }) => {
+  const { page, ethereum } = await buyer({ ether: '1' })
+  ethereum.forgetChain()
+  await openCheckout(page, onEthereum(net, '0.01'))
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+
+  expect(ethereum.requests).toContain('wallet_addEthereumChain')
+  expect(ethereum.chainId).toBe(net.evm.chainId)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})
+
+test('a wallet that refuses the network has paid nothing', async ({ net, chains, buyer }) => {
+  const { page, ethereum } = await buyer({ ether: '1' })
+  ethereum.forgetChain()
+  await openCheckout(page, onEthereum(net, '0.01'))
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  ethereum.connecting = 'reject'
+  await signButton(page, 'MetaMask').click()
+
+  await expect(page.getByRole('alert').filter({ hasText: 'Nothing was sent.' })).toBeVisible()
+  expect(ethereum.requests).not.toContain('eth_sendTransaction')
+  expect(await countSent(chains, ethereum.address)).toBe(0)
+})
+
+test('a balance below the amount is told in the form, to the last digit', async ({ net, buyer }) => {
+  const { page } = await buyer({ ether: '0.005' })
+  await openCheckout(page, onEthereum(net, '0.01'))
+  await connectOnForm(page, 'MetaMask')
+  await expect(page.getByText('0.005', { exact: false }).first()).toBeVisible()
+  await page.getByRole('button', { name: 'Review payment' }).click()
+  await expect(page.getByText('You hold 0.005 ETH. That is 0.005 ETH too little.')).toBeVisible()
+})
+
+test('a balance that covers the amount but not the fee is told before the wallet opens', async ({ net, chains, buyer, expectError }) => {
+  expectError(/status of 4\d\d/)
+  const { page, solana } = await buyer({ sol: 1 })
+  await openCheckout(page, onSolana(net, '0.99999999'))
+  await connectOnForm(page, 'Phantom')
+  await page.getByRole('button', { name: 'Review payment' }).click()
+
+  await expect(page.getByRole('heading', { name: /could not be prepared/ })).toBeVisible()
+  await expect(page.getByRole('alert')).toContainText(/enough|balance/i)
+  expect(solana.requests).not.toContain('signTransaction')
+  expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(1)
+})
+
+test('an address nobody sells at cannot be paid without signing in', async ({ net, buyer, expectError }) => {
+  expectError(/status of 403/)
+  const { page } = await buyer({ ether: '1' })
+  await openCheckout(page, { ...onEthereum(net, '0.01'), to: privateKeyToAddress(generatePrivateKey()) })
+  await connectOnForm(page, 'MetaMask')
+  await page.getByRole('button', { name: 'Review payment' }).click()
+  await expect(page.getByRole('heading', { name: /could not be prepared/ })).toBeVisible()
+})
+
+test('two wallets at once: each payment is signed by the wallet of its chain', async ({ net, buyer }) => {
+  const { page, ethereum, solana } = await buyer({ ether: '1', sol: 2 })
+  await page.goto('/')
+  await connect(page, 'MetaMask')
+  await pay(page, 'Phantom', onSolana(net, '0.1'))
+  expect(solana.signed).toHaveLength(1)
+  expect(ethereum.sent).toHaveLength(0)
+})

@@ -1,0 +1,53 @@
+import { connect, pay, type WalletName } from './checkout.ts'
+import { expect, test, type Person } from './fixtures.ts'
+import { onEthereum, onSolana } from './orders.ts'
+
+for (const [wallet, order, symbol] of [
+  ['MetaMask', onEthereum, 'ETH'],
+  ['Phantom', onSolana, 'SOL'],
+] as const) {
+  test(`a buyer signs in with ${wallet} and sees only what that wallet paid`, async ({ net, buyer }) => {
+    const one = await buyer({ ether: '1', sol: 2 })
+    const other = await buyer({ ether: '1', sol: 2 })
+    await pay(one.page, wallet, order(net, '0.0311'))
+    await pay(other.page, wallet, order(net, '0.0322'))
+
+    await signIn(one, wallet)
+    const table = one.page.getByRole('table', { name: /Payments/ })
+    await expect(table.getByRole('row').filter({ hasText: `0.0311` })).toContainText(symbol)
+    await expect(table.getByRole('row').filter({ hasText: '0.0322' })).toHaveCount(0)
+    // The heading and one payment: nothing of the seeded history, nothing of the other buyer.
+    await expect(table.getByRole('row')).toHaveCount(2)
+  })
+}
+
+test('the seller signs in and sees what others paid, beside the seeded history', async ({ net, buyer, seller }) => {
+  const { page } = await buyer({ ether: '1' })
+  await pay(page, 'MetaMask', onEthereum(net, '0.0333'))
+
+  const shop = await seller()
+  await signIn(shop, 'MetaMask')
+  const rows = shop.page.getByRole('table', { name: /Payments/ }).getByRole('row')
+  await expect(rows.filter({ hasText: '0.0333' })).toBeVisible()
+  expect(await rows.count()).toBeGreaterThan(10)
+})
+
+test('a rejected signature signs nobody in', async ({ buyer }) => {
+  const person = await buyer({ ether: '1' })
+  person.ethereum.signing = 'reject'
+  await person.page.goto('/payments')
+  await connect(person.page, 'MetaMask')
+  await person.page.getByRole('button', { name: /^Sign in as/ }).click()
+  await expect(person.page.getByRole('alert')).toContainText('did not sign')
+  await expect(person.page.getByRole('table')).toHaveCount(0)
+})
+
+async function signIn({ page }: Person, wallet: WalletName): Promise<void> {
+  await page.goto('/payments')
+  const connectButton = page.getByRole('banner').getByRole('button', { name: 'Connect', exact: true })
+  const signInButton = page.getByRole('button', { name: /^Sign in as/ })
+  await expect(connectButton.or(signInButton).first()).toBeVisible()
+  if (await connectButton.isVisible()) await connect(page, wallet)
+  await signInButton.click()
+  await expect(page.getByRole('table', { name: /Payments/ })).toBeVisible()
+}
