@@ -30,7 +30,7 @@ export async function call<K extends EndpointName>(name: K, request: EndpointReq
   const { params, query, body }: Parts = request
   const values = new Map(entries(params))
   const filled = path.replace(/:([a-zA-Z]+)/g, (_, key: string) => encodeURIComponent(String(values.get(key) ?? '')))
-  return read(response, await exchange(method, `/api${filled}${queryText(query)}`, body, options))
+  return read(response, await exchange({ method, path: `/api${filled}${queryText(query)}`, body }, options))
 }
 
 export type BrowserEndpointName = keyof typeof browserEndpoints
@@ -40,7 +40,7 @@ type Reply<K extends BrowserEndpointName> = v.InferOutput<(typeof browserEndpoin
 /** Calls one of the proxy's own endpoints. Same promises as `call`. */
 export async function callProxy<K extends BrowserEndpointName>(name: K, request: Body<K>, options: CallOptions = {}): Promise<Reply<K>> {
   const endpoint: BrowserEndpoint & (typeof browserEndpoints)[K] = browserEndpoints[name]
-  return read(endpoint.response, await exchange(endpoint.method, `/api${endpoint.path}`, request.body, options))
+  return read(endpoint.response, await exchange({ method: endpoint.method, path: `/api${endpoint.path}`, body: request.body }, options))
 }
 
 type Parts = { params?: unknown; query?: unknown; body?: unknown }
@@ -52,7 +52,7 @@ function read<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutp
   return result.output
 }
 
-async function exchange(method: string, path: string, body: unknown, options: CallOptions): Promise<unknown> {
+async function exchange({ method, path, body }: { method: string; path: string; body: unknown }, options: CallOptions): Promise<unknown> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   let response: Response
   let text: string

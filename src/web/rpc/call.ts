@@ -18,7 +18,7 @@ export function rpcUrlOf(network: Network): string {
  * One JSON-RPC call, straight from the browser.
  * @throws RpcProblem
  */
-export async function callRpc(url: string, method: string, params: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
+export async function callRpc(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
   const host = URL.canParse(url) ? new URL(url).host : url
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   let text: string
@@ -27,7 +27,7 @@ export async function callRpc(url: string, method: string, params: readonly unkn
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: stringifyJson({ jsonrpc: '2.0', id: 1, method, params }),
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      signal: timeout,
     })
     if (!response.ok) throw new RpcProblem(`${host} answered ${response.status}.`)
     text = await response.text()

@@ -15,6 +15,9 @@ export type Landed =
   | { kind: 'unreadable'; problem: string }
   | { kind: 'read'; match: Match; succeeded: boolean; blockHeight: number; feeAtomic: bigint }
 
+/** A node and the network it is asked for. */
+export type Node = { network: Network; url: string }
+
 const quantity = v.pipe(v.string(), v.regex(/^0x[0-9a-f]+$/i), v.transform((text) => BigInt(text)))
 const wholeQuantity = v.pipe(quantity, v.transform(Number))
 const hex = v.pipe(v.string(), v.regex(/^0x[0-9a-f]*$/i), v.transform((text): `0x${string}` => `0x${text.slice(2)}`))
@@ -46,7 +49,7 @@ const EvmReceipt = v.object({
 })
 
 /** @throws RpcProblem, or a ValiError when the node's answer has another shape */
-export async function readEvmLanded(network: Network, url: string, hash: string, intent: PaymentIntent): Promise<Landed> {
+export async function readEvmLanded({ network, url }: Node, hash: string, intent: PaymentIntent): Promise<Landed> {
   const [transaction, receipt] = await Promise.all([callRpc(url, 'eth_getTransactionByHash', [hash]), callRpc(url, 'eth_getTransactionReceipt', [hash])])
   if (transaction === null || receipt === null) return { kind: 'absent' }
   const landed = decodeEvm(v.parse(EvmTransaction, transaction), v.parse(EvmReceipt, receipt), nativeAsset(network))
@@ -61,7 +64,7 @@ const SolanaTransaction = v.object({
 })
 
 /** @throws RpcProblem, or a ValiError when the node's answer has another shape */
-export async function readSolanaLanded(url: string, signature: string, intent: PaymentIntent): Promise<Landed> {
+export async function readSolanaLanded({ url }: Node, signature: string, intent: PaymentIntent): Promise<Landed> {
   const options = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 }
   const answer = await callRpc(url, 'getTransaction', [signature, options])
   if (answer === null) return { kind: 'absent' }

@@ -17,10 +17,10 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
   return (
     <Card title="Payment">
       <Facts>
-        <Fact name="From" stack="narrow">
+        <Fact name="From" under="narrow">
           <Address copy full href={link('address', payment.sender)} value={payment.sender} />
         </Fact>
-        <Fact name="To" stack="narrow">
+        <Fact name="To" under="narrow">
           <Address copy full href={link('address', payment.recipient)} value={payment.recipient} />
         </Fact>
         <Fact name="Network">
@@ -33,7 +33,7 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
           </Fact>
         )}
         {payment.resource && (
-          <Fact name="For" stack="narrow">
+          <Fact name="For" under="narrow">
             <UntrustedLink href={payment.resource} />
           </Fact>
         )}
@@ -51,11 +51,11 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
           </Fact>
         )}
         <Fact name="How">{modes[payment.mode]}</Fact>
-        <Fact name="Payment id" stack="narrow">
+        <Fact name="Payment id" under="narrow">
           <Address copy full noun="payment id" value={payment.paymentId} />
         </Fact>
         {payment.signature && (
-          <Fact name={solana ? 'Signature' : 'Transaction'} stack>
+          <Fact name={solana ? 'Signature' : 'Transaction'} under="always">
             <Address copy full href={link('tx', payment.signature)} noun="transaction" value={payment.signature} />
           </Fact>
         )}

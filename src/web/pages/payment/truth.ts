@@ -45,7 +45,7 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
     const node = await checkNode(network, url)
     if (!node.ok) return { kind: 'unavailable', body: node.problem }
     const chain = await import('../../rpc/read-landed.ts')
-    const landed = familyOf(network.network) === 'evm' ? await chain.readEvmLanded(network, url, signature, intent) : await chain.readSolanaLanded(url, signature, intent)
+    const landed = familyOf(network.network) === 'evm' ? await chain.readEvmLanded({ network, url }, signature, intent) : await chain.readSolanaLanded({ network, url }, signature, intent)
     if (landed.kind === 'unreadable') return { kind: 'contradicted', body: landed.problem }
     if (landed.kind === 'absent') return absent(status)
     const spell = (atomic: bigint | string) => `${formatAmount(BigInt(atomic), native.decimals)} ${native.symbol}`

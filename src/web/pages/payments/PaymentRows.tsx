@@ -3,10 +3,9 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExter
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { PaymentCard } from './PaymentCard.tsx'
 import { PaymentTable } from './PaymentTable.tsx'
+import { CARD_HEIGHT, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
 import { useRowKeys } from './use-row-keys.ts'
 
-export const ROW_HEIGHT = 60
-const CARD_HEIGHT = 76
 const OVERSCAN = 12
 /** This close to the end the next page is fetched. */
 const NEAR_END = 10
@@ -50,14 +49,6 @@ export function PaymentRows({ rows, total, onEnd }: PaymentRowsProps) {
       {wide ? <PaymentTable {...view} total={total} /> : <Cards {...view} total={total} />}
     </div>
   )
-}
-
-export type RowsInView = {
-  rows: readonly { index: number; row: PaymentRow }[]
-  /** Pixels of rows that are not drawn. */
-  before: number
-  after: number
-  total: number
 }
 
 function Cards({ rows, before, after, total }: RowsInView) {

@@ -9,7 +9,7 @@ import { Td, Th } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { Direction } from './Direction.tsx'
-import { ROW_HEIGHT, type RowsInView } from './PaymentRows.tsx'
+import { ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
 
 /** A real table whose undrawn rows are two tall empty ones. */
 export function PaymentTable({ rows, before, after, total }: RowsInView) {
@@ -48,11 +48,7 @@ export function PaymentTable({ rows, before, after, total }: RowsInView) {
 }
 
 function Gap({ height }: { height: number }) {
-  return (
-    <tr aria-hidden>
-      <td colSpan={6} style={{ height, padding: 0 }} />
-    </tr>
-  )
+  return <tr aria-hidden style={{ height }} />
 }
 
 function Row({ row, index, networkName }: { row: PaymentRow; index: number; networkName: string }) {

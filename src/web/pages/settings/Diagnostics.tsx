@@ -27,7 +27,7 @@ export function Diagnostics() {
     >
       <Facts>
         {facts.map(([name, value]) => (
-          <Fact key={name} name={name} stack={value.length > 40}>
+          <Fact key={name} name={name} under={value.length > 40 ? 'always' : undefined}>
             {value}
           </Fact>
         ))}

@@ -46,7 +46,7 @@ export function SessionSettings() {
         <>
           <Facts>
             {session.wallets.map((wallet) => (
-              <Fact key={wallet} name="Wallet" stack="narrow">
+              <Fact key={wallet} name="Wallet" under="narrow">
                 <Address copy full value={wallet} />
               </Fact>
             ))}

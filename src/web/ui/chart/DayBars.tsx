@@ -94,7 +94,7 @@ export function DayBars({ label, days, decimals, symbol }: DayBarsProps) {
                 key={place}
                 style={{
                   left: `${((place + 0.5) / days.length) * 100}%`,
-                  transform: index === 0 ? 'translateX(-0.6em)' : index === all.length - 1 ? 'translateX(calc(-100% + 0.6em))' : 'translateX(-50%)',
+                  transform: `translateX(${days.length < SLIM_BELOW ? '-50%' : index === 0 ? '-0.6em' : index === all.length - 1 ? 'calc(-100% + 0.6em)' : '-50%'})`,
                 }}
               >
                 {dayLabel(days[place]?.day ?? '')}
@@ -114,7 +114,7 @@ function Bars({ days, at, onPoint }: { days: readonly DayFigures[]; at: number |
   // One scale for both sides: the room is divided as the two maxima are.
   const below = maxSent === 0n ? 0 : maxReceived === 0n ? HEIGHT : Math.max(12, Math.round((HEIGHT * Number((maxSent * 1000n) / (maxSent + maxReceived))) / 1000))
   const line = HEIGHT - below
-  const room = Math.min(maxReceived > 0n ? (line * ratio(max, maxReceived)) : Infinity, maxSent > 0n ? below * ratio(max, maxSent) : Infinity)
+  const room = Math.min(maxReceived > 0n ? line * ratio(max, maxReceived) : Infinity, maxSent > 0n ? (below - 2) * ratio(max, maxSent) : Infinity)
   const gap = days.length < SLIM_BELOW ? 7 : 3
   return (
     <svg aria-hidden className="block w-full" height={HEIGHT} preserveAspectRatio="none" viewBox={`0 0 ${days.length * PLACE} ${HEIGHT}`}>
@@ -125,8 +125,8 @@ function Bars({ days, at, onPoint }: { days: readonly DayFigures[]; at: number |
         return (
           <g key={day.day} onPointerEnter={() => onPoint(index)}>
             <rect className={index === at ? 'fill-hover' : 'fill-transparent'} height={HEIGHT} width={PLACE} x={x} y={0} />
-            {up > 0 && <rect className="fill-chart-received" height={up} rx={1.5} width={PLACE - 2 * gap} x={x + gap} y={line - up} />}
-            {down > 0 && <rect className="fill-chart-sent" height={down} rx={1.5} width={PLACE - 2 * gap} x={x + gap} y={line + 1} />}
+            {up > 0 && <rect className="fill-chart-received" height={up} width={PLACE - 2 * gap} x={x + gap} y={line - up} />}
+            {down > 0 && <rect className="fill-chart-sent" height={down} width={PLACE - 2 * gap} x={x + gap} y={line + 1} />}
           </g>
         )
       })}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { problems } from '#contract/problem.ts'
+import { describeError, errorWords } from './error-words.ts'
+import { ApiError, readProblem, type ApiErrorCode } from './errors.ts'
+
+const codes = Object.keys(errorWords) as ApiErrorCode[]
+
+test('every code of the service has words', () => {
+  expect(codes).toEqual(expect.arrayContaining(Object.keys(problems)))
+})
+
+test.each(codes)('%s is told in plain words with a way on', (code) => {
+  const { title, body, action } = describeError(new ApiError({ code }))
+  expect(title).not.toMatch(/[.!]$|[A-Z_]{4,}/)
+  expect(body).toMatch(/\.$/)
+  expect(`${title} ${body}`).not.toContain('!')
+  const retryable = new ApiError({ code }).retryable
+  // What can succeed later offers a button; what only the reader can change does not pretend that pressing helps.
+  if (retryable) expect(action).toBe('retry')
+})
+
+test('a countdown and the request id reach the reader', () => {
+  const words = describeError(new ApiError({ code: 'RATE_LIMIT', retryAfter: 27, requestId: 'req_1' }))
+  expect(words.body).toContain('27 s')
+  expect(words.detail).toBe('RATE_LIMIT · req_1')
+})
+
+test('a fault of this page never shows its insides', () => {
+  expect(describeError(new TypeError('x is undefined'))).toMatchObject({ who: 'us', action: 'retry' })
+})
+
+const answer = (status: number, headers: Record<string, string> = {}) => ({ status, headers: new Headers(headers) })
+
+test('a refusal is read from its envelope', () => {
+  const text = '{"success":false,"error":{"code":"INSUFFICIENT_BALANCE","message":"Too little.","details":{"required":"1"},"requestId":"req_2"},"timestamp":1}'
+  expect(readProblem(answer(400), text)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', status: 400, message: 'Too little.', details: { required: '1' }, requestId: 'req_2' })
+})
+
+test.each([
+  [502, '<html>Bad gateway</html>', 'INTERNAL'],
+  [429, '', 'RATE_LIMIT'],
+  [404, 'not json', 'BAD_RESPONSE'],
+  [400, '{"error":{"code":"constructor","message":"m"}}', 'BAD_RESPONSE'],
+  [500, '{"error":{"code":"NEW_CODE","message":"m"}}', 'INTERNAL'],
+])('an answer %i that is no envelope of ours is still an error with its status', (status, text, code) => {
+  expect(readProblem(answer(status, { 'Retry-After': '3', 'X-Request-Id': 'req_3' }), text)).toMatchObject({ code, status, retryAfter: 3, requestId: 'req_3' })
+})

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import type { PaymentStatus } from '#contract/payment.ts'
+import type { PaymentRow, PaymentStatusBody } from '#contract/payment-body.ts'
+import { matchesFilter, newArrivals, newerPayment, updateRow } from './merge-payment.ts'
+import type { PaymentPage } from './queries.ts'
+
+const me = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const other = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+const path: PaymentStatus[] = ['created', 'pending', 'confirmed', 'finalized']
+
+function payment(change: Partial<PaymentStatusBody> = {}): PaymentStatusBody {
+  const status = change.status ?? 'pending'
+  return {
+    success: true,
+    paymentId: 'pay_1',
+    mode: 'local',
+    signature: '0xabc',
+    status,
+    network: 'eip155:31337',
+    asset: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE',
+    symbol: 'ETH',
+    decimals: 18,
+    amount: '1',
+    amountAtomic: '1000000000000000000',
+    sender: other,
+    recipient: me,
+    resource: null,
+    blockHeight: null,
+    confirmations: 0,
+    requiredConfirmations: 3,
+    fee: null,
+    timestamp: 1000,
+    expiresAt: null,
+    lastValidBlockHeight: null,
+    metadata: null,
+    paymentProof: null,
+    failure: null,
+    events: path.slice(0, path.indexOf(status) + 1).map((each, index) => ({ status: each, at: index, blockHeight: null, source: 'service' })),
+    ...change,
+  }
+}
+
+function row(paymentId: string, timestamp: number): PaymentRow {
+  const { amount, amountAtomic, network, asset, symbol, decimals, sender, recipient, resource, metadata } = payment()
+  return { paymentId, type: 'received', mode: 'local', amount, amountAtomic, network, asset, symbol, decimals, sender, recipient, resource, status: 'pending', signature: null, timestamp, metadata }
+}
+
+const pages = (...rows: PaymentRow[]) => ({
+  pages: [{ success: true, total: rows.length, limit: 50, offset: 0, nextCursor: null, payments: rows } satisfies PaymentPage],
+  pageParams: [undefined],
+})
+
+test('news in any order ends in the latest state', () => {
+  const confirmed = payment({ status: 'confirmed', confirmations: 3 })
+  expect(newerPayment(undefined, confirmed)).toBe(confirmed)
+  expect(newerPayment(confirmed, payment({ status: 'pending' }))).toBe(confirmed)
+  expect(newerPayment(payment({ status: 'pending' }), confirmed)).toBe(confirmed)
+  const deeper = payment({ status: 'confirmed', confirmations: 9 })
+  expect(newerPayment(deeper, confirmed)).toBe(deeper)
+})
+
+test('a rolled back payment overtakes its confirmation although its confirmations fell', () => {
+  const confirmed = payment({ status: 'confirmed', confirmations: 3 })
+  const back = payment({ status: 'rolled_back', confirmations: 0, events: [...confirmed.events, { status: 'rolled_back', at: 9, blockHeight: 7, source: 'watcher' }] })
+  expect(newerPayment(confirmed, back)).toBe(back)
+})
+
+test('a row gets its new status in place; a list without it stays the very same', () => {
+  const list = pages(row('pay_2', 2000), row('pay_1', 1000))
+  const updated = updateRow(list, payment({ status: 'confirmed' }))
+  expect(updated?.pages[0]?.payments.map(({ paymentId, status }) => [paymentId, status])).toEqual([
+    ['pay_2', 'pending'],
+    ['pay_1', 'confirmed'],
+  ])
+  expect(updateRow(list, payment({ paymentId: 'pay_9' }))).toBe(list)
+})
+
+test('an arrival is offered only to a list it belongs to', () => {
+  const mine = { wallets: [me] }
+  expect(matchesFilter(payment(), mine, {})).toBe(true)
+  expect(matchesFilter(payment(), mine, { type: 'received', network: 'eip155:31337', status: 'pending' })).toBe(true)
+  expect(matchesFilter(payment(), mine, { type: 'sent' })).toBe(false)
+  expect(matchesFilter(payment(), mine, { status: 'confirmed' })).toBe(false)
+  expect(matchesFilter(payment(), mine, { network: 'eip155:1' })).toBe(false)
+  expect(matchesFilter(payment(), { wallets: ['0x0'] }, {})).toBe(false)
+  expect(matchesFilter(payment(), { wallets: 'all' }, { type: 'received' })).toBe(true)
+  expect(matchesFilter(payment({ mode: 'hosted' }), { wallets: 'all' }, { type: 'received' })).toBe(false)
+})
+
+test('a text search, which only the service can answer, gets no arrivals', () => {
+  expect(matchesFilter(payment(), { wallets: 'all' }, { q: 'water' })).toBe(false)
+})
+
+test('an old payment with a new status is no new payment', () => {
+  const rows = [row('pay_5', 5000)]
+  const view = { viewer: { wallets: 'all' }, filter: {} } as const
+  const arrivals = [payment({ paymentId: 'pay_6', timestamp: 6000 }), payment({ paymentId: 'pay_5', timestamp: 5000 }), payment({ paymentId: 'pay_1', timestamp: 1000 })]
+  expect(newArrivals(arrivals, rows, view).map(({ paymentId }) => paymentId)).toEqual(['pay_6'])
+  expect(newArrivals(arrivals, [], view)).toHaveLength(3)
+})

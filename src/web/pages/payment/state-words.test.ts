@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { PAYMENT_STATUSES } from '#contract/payment.ts'
+import { stateWords } from './state-words.ts'
+
+const words = (status: (typeof PAYMENT_STATUSES)[number], signature: string | null = null) => stateWords({ status, signature, confirmations: 0, requiredConfirmations: 3 })
+
+test('every status has a sentence of its own', () => {
+  const sentences = PAYMENT_STATUSES.map((status) => words(status))
+  expect(new Set(sentences).size).toBe(PAYMENT_STATUSES.length)
+})
+
+test('what never left says so; what may have left never does', () => {
+  expect(words('created')).toContain('Nothing was sent')
+  expect(words('expired')).toContain('Nothing was sent')
+  expect(words('failed')).toContain('Nothing was sent')
+  for (const status of ['pending', 'confirmed', 'finalized', 'rolled_back'] as const) expect(words(status, '0xabc')).not.toContain('Nothing was sent')
+  expect(words('failed', '0xabc')).not.toContain('Nothing was sent')
+})
+
+test('a payment that was taken back says not to deliver', () => {
+  expect(words('rolled_back', '0xabc')).toContain('Do not deliver')
+})

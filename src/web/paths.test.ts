@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { matchPath, pathTo, readSearch } from './paths.ts'
+
+test('a link leads to the page it was made for, with its parameters', () => {
+  const search = { type: 'received', status: 'confirmed', q: 'https://shop.example/a b?c=1&d' } as const
+  const [path = '', query = ''] = pathTo('payments', { search }).split(/(?=\?)/)
+  expect(matchPath(path, query)).toEqual({ name: 'payments', params: {}, search: { ...search, network: undefined } })
+  expect(matchPath(pathTo('payment', { params: { paymentId: 'pay_a/b%' } }), '')).toMatchObject({ name: 'payment', params: { paymentId: 'pay_a/b%' } })
+})
+
+test('a parameter that cannot be read is left out, and the page still opens', () => {
+  expect(matchPath('/payments', '?type=stolen&status=paid&q=x&more=1')).toEqual({ name: 'payments', params: {}, search: { q: 'x' } })
+  expect(matchPath('/', '?days=31')).toEqual({ name: 'overview', params: {}, search: {} })
+  expect(readSearch('payments', { q: '', type: 'sent' })).toEqual({ type: 'sent' })
+})
+
+test('an address of no page matches none', () => {
+  expect(matchPath('/payments/a/b', '')).toBeUndefined()
+  expect(matchPath('/verify', '')).toBeUndefined()
+  expect(matchPath('/payments/', '')?.name).toBe('payments')
+  expect(matchPath('/payments/%E0%A4%A', '')).toMatchObject({ name: 'payment', params: { paymentId: '%E0%A4%A' } })
+})

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { barHeight, labelledPlaces, shareOf } from './scale.ts'
+
+test('shares are right for amounts no double can hold', () => {
+  const max = 3n * 10n ** 30n
+  expect(shareOf(10n ** 30n, max)).toBeCloseTo(1 / 3, 3)
+  expect(shareOf(max, max)).toBe(1)
+  expect(shareOf(0n, 0n)).toBe(0)
+})
+
+test('a day with any money has a bar, a day without has none', () => {
+  expect(barHeight(1n, 10n ** 30n, 100)).toBe(2)
+  expect(barHeight(0n, 10n, 100)).toBe(0)
+})
+
+test('the first and the last day are always labelled', () => {
+  for (const count of [1, 2, 4, 7, 30, 90, 366]) {
+    const places = labelledPlaces(count, 4)
+    expect(places[0]).toBe(0)
+    expect(places.at(-1)).toBe(count - 1)
+    expect(new Set(places).size).toBe(places.length)
+  }
+})
