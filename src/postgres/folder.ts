@@ -38,5 +38,5 @@ export async function openFolder(target: { dataDir: string; template?: Blob }, o
 
 /** The engine's result type carries more than `rows`; the shared type shows only what both engines have. */
 function asDatabase(db: PgliteDatabase): Database {
-  return db as unknown as Database
+  return db
 }

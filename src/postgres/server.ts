@@ -52,5 +52,5 @@ async function runMigrations(url: string, options: OpenOptions): Promise<void> {
 
 /** The engine's result type carries more than `rows`; the shared type shows only what both engines have. */
 function asDatabase(db: NodePgDatabase): Database {
-  return db as unknown as Database
+  return db
 }

@@ -29,7 +29,7 @@ async function databaseEnv(engine: Engine): Promise<Record<string, string>> {
 
 /** A program of the service as an operator starts it. */
 function run(program: string, args: string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [program, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   const said = { out: '', err: '' }
   child.stdout.on('data', (text: Buffer) => (said.out += String(text)))
   child.stderr.on('data', (text: Buffer) => (said.err += String(text)))

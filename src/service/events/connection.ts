@@ -1,19 +1,17 @@
 import * as v from 'valibot'
 import type { RawData, WebSocket } from 'ws'
 import { PLANS } from '#contract/api-key.ts'
-import { SocketRequest, type SocketMessage } from '#contract/event.ts'
-import { JsonProblem, parseJson, stringifyJson } from '#contract/json.ts'
+import { SocketRequest } from '#contract/event.ts'
+import { JsonProblem, parseJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Context } from '../context.ts'
 import { toProblem } from '../http/envelope.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import { takeSocket } from '../limits/socket-lease.ts'
 import { createMeter } from '../limits/meter.ts'
+import { CLOSE, createSender } from './sender.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
-import { toMessage, type EventMessage, type ReadPayment } from './to-message.ts'
-
-/** Why a connection of ours ends; 4xxx is ours to define (RFC 6455, 7.4.2). */
-export const CLOSE = { goingAway: 1001, failed: 1011, tooSlow: 1013, unauthorized: 4401, limited: 4429 } as const
+import { toMessage, type ReadPayment } from './to-message.ts'
 
 export type StreamOptions = {
   readPayment: ReadPayment
@@ -31,8 +29,6 @@ export type Connection = {
   close(code: number, reason: string): void
 }
 
-type Outgoing = Exclude<SocketMessage, { type: 'payment' }> | EventMessage
-
 /** A client that asks faster than it is answered is cut off before its questions fill the memory. */
 const MOST_WAITING = 100
 
@@ -47,9 +43,13 @@ export function openConnection(ws: WebSocket, context: Context, options: StreamO
   let waiting = 0
   let work = Promise.resolve()
 
+  const { send, close } = createSender(ws, options.sendWithinMs)
   const late = setTimeout(() => close(CLOSE.unauthorized, 'authenticate within 5 seconds'), options.authenticateWithinMs)
   ws.on('error', (error) => log.debug({ err: error }, 'socket error'))
-  ws.on('close', () => clearTimeout(late))
+  ws.on('close', (code) => {
+    clearTimeout(late)
+    log.info({ accountId, code }, 'socket closed')
+  })
   ws.on('message', (data, isBinary) => {
     if (++waiting > MOST_WAITING || !meter.take()) {
       void send({ type: 'error', code: 'RATE_LIMIT', message: 'Too many messages.' }).catch(() => {})
@@ -57,28 +57,6 @@ export function openConnection(ws: WebSocket, context: Context, options: StreamO
     }
     work = work.then(() => hear(data, isBinary)).finally(() => waiting--)
   })
-
-  function close(code: number, reason: string): void {
-    clearTimeout(late)
-    ws.close(code, reason)
-    // A client that does not read would not see the close frame either.
-    setTimeout(() => ws.terminate(), 1_000).unref()
-  }
-
-  function send(message: Outgoing): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (ws.readyState !== ws.OPEN) return reject(new Error('The connection is closed.'))
-      const slow = setTimeout(() => {
-        close(CLOSE.tooSlow, 'slow consumer; resume with since')
-        reject(new Error('The client does not read.'))
-      }, options.sendWithinMs)
-      ws.send(stringifyJson(message), (error) => {
-        clearTimeout(slow)
-        if (error) reject(error)
-        else resolve()
-      })
-    })
-  }
 
   async function hear(data: RawData, isBinary: boolean): Promise<void> {
     if (ws.readyState !== ws.OPEN) return
@@ -115,6 +93,7 @@ export function openConnection(ws: WebSocket, context: Context, options: StreamO
       throw new ProblemError('RATE_LIMIT', { message: `Expected at most ${plan.webSockets} connections of this key.` })
     }
     clearTimeout(late)
+    log.info({ accountId: caller.accountId, keyId: caller.keyId }, 'socket opened')
     accountId = caller.accountId
     mayRead = caller.scopes.has('payment:read')
     meter = createMeter(plan.messagesPerSecond)

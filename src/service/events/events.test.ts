@@ -1,53 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import WebSocket from 'ws'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, insertTestPayment, startTestApp, type TestApp } from '#testing/service-app.ts'
+import { SocketClient } from '#testing/socket-client.ts'
 import { event, payment } from '../db/schema.ts'
 import { revokeKey } from '../keys/revoke-key.ts'
 import { examples } from '../openapi/examples.ts'
 import { readEvents } from './read.ts'
 import { recordEvent } from './record.ts'
-
-type Message = { type: string; id?: string; code?: string; lastEventId?: string; keys?: string[]; payment?: { paymentId: string; status: string; events: unknown[] } }
-
-/** A client of `/ws` that keeps all it hears. */
-class Client {
-  readonly messages: Message[] = []
-  readonly ws: WebSocket
-  closed: { code: number; reason: string } | undefined
-
-  constructor(app: TestApp) {
-    this.ws = new WebSocket(`ws://127.0.0.1:${app.port}/ws`)
-    this.ws.on('message', (data) => this.messages.push(JSON.parse(String(data))))
-    this.ws.on('close', (code, reason) => (this.closed = { code, reason: String(reason) }))
-    this.ws.on('error', () => {})
-  }
-  async say(request: object | string): Promise<void> {
-    if (this.ws.readyState === WebSocket.CONNECTING) await new Promise((resolve) => this.ws.once('open', resolve))
-    this.ws.send(typeof request === 'string' ? request : JSON.stringify(request))
-  }
-  async hear(type: string): Promise<Message> {
-    await expect.poll(() => this.messages.some((message) => message.type === type), { timeout: 10_000 }).toBe(true)
-    return this.messages.find((message) => message.type === type) as Message
-  }
-  events(): Message[] {
-    return this.messages.filter((message) => message.type === 'payment')
-  }
-  async enter(apiKey: string, keys: string[], since?: string): Promise<Message> {
-    await this.say({ method: 'authenticate', apiKey })
-    await this.hear('authenticated')
-    await this.say({ method: 'subscribe', keys, since })
-    return await this.hear('subscribed')
-  }
-  async end(): Promise<void> {
-    this.ws.terminate()
-    await expect.poll(() => this.closed !== undefined).toBe(true)
-  }
-}
 
 describe.each(ENGINES)('the event stream on %s', (engine) => {
   let database: TestDatabase
@@ -83,9 +46,9 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
 
   test('a status change arrives live, with the status it had then, and only at its own account', async () => {
     const stranger = await createTestKey(db)
-    const mine = new Client(app)
+    const mine = new SocketClient(app)
     const subscribed = await mine.enter(owner.key, ['payments'])
-    const theirs = new Client(app)
+    const theirs = new SocketClient(app)
     await theirs.enter(stranger.key, ['payments'])
     expect(subscribed).toMatchObject({ keys: ['payments'], lastEventId: expect.stringMatching(/^\d+$/) })
     const id = await createPayment()
@@ -105,7 +68,7 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
 
   test('a wallet key brings what this wallet sent or received; unsubscribe ends it', async () => {
     const wallet = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
-    const client = new Client(app)
+    const client = new SocketClient(app)
     expect(await client.enter(owner.key, [wallet.toLowerCase()])).toMatchObject({ keys: [wallet] })
     const [sent, received, other] = [await createPayment({ sender: wallet }), await createPayment({ recipient: wallet }), await createPayment()]
     for (const id of [other, sent, received]) await record(id, 'created')
@@ -122,7 +85,7 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
   })
 
   test('nothing is lost and nothing comes twice: many writers, a client that breaks off again and again', async () => {
-    const first = new Client(app)
+    const first = new SocketClient(app)
     const start = (await first.enter(owner.key, ['payments'])).lastEventId ?? ''
     const ids = await Promise.all(Array.from({ length: 12 }, () => createPayment()))
     const writers = ids.map(async (id, index) => {
@@ -148,7 +111,7 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
         seen.push(`${payment?.paymentId} ${payment?.status}`)
       }
       breaks++
-      client = new Client(app)
+      client = new SocketClient(app)
       await client.enter(owner.key, ['payments'], heard.at(-1) ?? start)
     }
     await Promise.all(writers)
@@ -161,7 +124,7 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
   })
 
   test('a position ahead of the newest event hides nothing', async () => {
-    const client = new Client(app)
+    const client = new SocketClient(app)
     await client.enter(owner.key, ['payments'], '999999999999')
     await record(await createPayment(), 'created')
     await expect.poll(() => client.events().length).toBe(1)
@@ -169,20 +132,20 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
   })
 
   test('who does not authenticate in time, or with a wrong key, is closed', async () => {
-    const silent = new Client(app)
+    const silent = new SocketClient(app)
     await expect.poll(() => silent.closed, { timeout: 10_000 }).toMatchObject({ code: 4401 })
-    const wrong = new Client(app)
+    const wrong = new SocketClient(app)
     await wrong.say({ method: 'authenticate', apiKey: `${owner.key.slice(0, -1)}_` })
     await expect.poll(() => wrong.closed).toMatchObject({ code: 4401 })
     expect(wrong.messages).toEqual([{ type: 'error', code: 'UNAUTHORIZED', message: 'The API key is missing or not valid.' }])
-    const early = new Client(app)
+    const early = new SocketClient(app)
     await early.say({ method: 'subscribe', keys: ['payments'] })
     await expect.poll(() => early.closed).toMatchObject({ code: 4401 })
   })
 
   test('a key without payment:read may not subscribe', async () => {
     const weak = await createTestKey(db, { scopes: ['token:read'] })
-    const client = new Client(app)
+    const client = new SocketClient(app)
     await client.say({ method: 'authenticate', apiKey: weak.key })
     await client.hear('authenticated')
     await client.say({ method: 'subscribe', keys: ['payments'] })
@@ -196,7 +159,7 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     ['an unknown key', { method: 'subscribe', keys: ['everything'] }, 'keys: Expected "payments" or a wallet address, received "everything".'],
     ['a second authentication', { method: 'authenticate', apiKey: 'x' }, 'This connection is authenticated already.'],
   ])('%s is answered with an error and the connection stays', async (_, request, message) => {
-    const client = new Client(app)
+    const client = new SocketClient(app)
     await client.enter(owner.key, ['payments'])
     await client.say(request)
     expect(await client.hear('error')).toMatchObject({ code: 'INVALID_PARAMETERS', message: typeof message === 'string' ? message : expect.stringMatching(message) })
@@ -206,7 +169,7 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
 
   test("a plan's connections are counted, and a connection that ends gives its place back", async () => {
     const { key } = await createTestKey(db, { plan: 'standard' })
-    const clients = Array.from({ length: 6 }, () => new Client(app))
+    const clients = Array.from({ length: 6 }, () => new SocketClient(app))
     for (const client of clients) await client.say({ method: 'authenticate', apiKey: key })
     await expect.poll(() => clients.filter((client) => client.closed?.code === 4429).length).toBe(1)
     const open = clients.filter((client) => !client.closed)
@@ -214,7 +177,7 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     await open[0]?.end()
     await expect
       .poll(async () => {
-        const next = new Client(app)
+        const next = new SocketClient(app)
         await next.say({ method: 'authenticate', apiKey: key })
         await expect.poll(() => next.messages.length).toBe(1)
         open.push(next)
@@ -226,7 +189,7 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
 
   test('a client that sends faster than its plan is closed', async () => {
     const { key } = await createTestKey(db, { plan: 'standard' })
-    const client = new Client(app)
+    const client = new SocketClient(app)
     await client.enter(key, ['payments'])
     for (let index = 0; index < 60; index++) await client.say({ method: 'unsubscribe', keys: ['payments'] })
     await expect.poll(() => client.closed).toMatchObject({ code: 4429 })
@@ -234,7 +197,7 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
 
   test('a revoked key ends its connections', { timeout: 20_000 }, async () => {
     const revoked = await createTestKey(db)
-    const client = new Client(app)
+    const client = new SocketClient(app)
     await client.enter(revoked.key, ['payments'])
     await revokeKey(db, revoked.id, new Date())
     await expect.poll(() => client.closed, { timeout: 15_000 }).toMatchObject({ code: 4401 })
@@ -286,7 +249,7 @@ describe('the order lock', () => {
     const { accountId, key } = await createTestKey(writer.context.db)
     const paymentId = createPaymentId()
     await insertTestPayment(writer.context.db, { id: paymentId, accountId })
-    const client = new Client(reader)
+    const client = new SocketClient(reader)
     await client.enter(key, ['payments'])
     const record = (status: PaymentStatus) =>
       writer.context.db.transaction((tx) => recordEvent(tx, { accountId, paymentId, status, source: 'watcher', blockHeight: null, at: new Date() }))
@@ -310,7 +273,7 @@ describe('a client that does not read', () => {
     const { accountId, key } = await createTestKey(app.context.db)
     const paymentId = createPaymentId()
     await insertTestPayment(app.context.db, { id: paymentId, accountId })
-    const client = new Client(app)
+    const client = new SocketClient(app)
     await client.enter(key, ['payments'])
     client.ws.pause()
     await app.context.db.insert(event).values(Array.from({ length: 400 }, () => ({ accountId, paymentId, status: 'pending' as const, source: 'watcher' as const, at: new Date() })))

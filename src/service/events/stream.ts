@@ -8,8 +8,9 @@ import { addressKey } from '../limits/address-key.ts'
 import { extendSockets, releaseSocket, SOCKET_LEASE_SECONDS } from '../limits/socket-lease.ts'
 import { takeRequest } from '../limits/take.ts'
 import type { Metrics } from '../metrics.ts'
-import { CLOSE, openConnection, type Connection, type StreamOptions } from './connection.ts'
+import { openConnection, type Connection, type StreamOptions } from './connection.ts'
 import { EVENT_CHANNEL } from './record.ts'
+import { CLOSE } from './sender.ts'
 import type { ReadPayment } from './to-message.ts'
 
 export type EventStream = {
@@ -87,7 +88,8 @@ export async function startEventStream(context: Context, { listen, metrics, read
 async function admit(context: Context, request: IncomingMessage): Promise<string | undefined> {
   if (request.url?.split('?', 1)[0] !== '/ws') return plainAnswer('404 Not Found')
   try {
-    const verdict = await takeRequest(context.db, addressKey(request.socket.remoteAddress ?? 'local'), ANONYMOUS_PER_MINUTE)
+    // A bucket of its own: wrong keys from the same address must not keep the stream from coming back.
+    const verdict = await takeRequest(context.db, `ws:${addressKey(request.socket.remoteAddress ?? 'local')}`, ANONYMOUS_PER_MINUTE)
     return verdict.allowed ? undefined : plainAnswer('429 Too Many Requests', verdict.retryAfter)
   } catch (error) {
     context.log.error({ err: error }, 'upgrade failed')
