@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
+import { createBff, type Overrides, type RunningBff } from '#bff/bff.ts'
+import type { BffConfig } from '#bff/config.ts'
+import type { Plan, Scope } from '#contract/api-key.ts'
+import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Network } from '#contract/network.ts'
+import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
+import { payment } from '#service/db/schema.ts'
+import { recordEvent } from '#service/events/record.ts'
+import { createService, type RunningService } from '#service/service.ts'
+import { Browser } from './desk-browser.ts'
+import { createTestKey, insertTestPayment } from './service-app.ts'
+
+export const ORIGIN = 'http://localhost:4173'
+
+/** Chains nobody answers for: the desk works without them, as long as no transaction is built. */
+const deaf = { rpcUrls: ['http://127.0.0.1:9'], testnet: true, blockTimeMs: 60_000, confirmations: 2 }
+export const DEAF_NETWORKS: Network[] = [
+  { ...deaf, network: 'eip155:31337', name: 'Local Ethereum', assets: [NATIVE_ETH] },
+  { ...deaf, network: SOLANA_DEVNET, name: 'Local Solana', assets: [NATIVE_SOL] },
+]
+
+type Options = {
+  networks?: Network[]
+  plan?: Plan
+  scopes?: readonly Scope[]
+  bff?: Partial<BffConfig>
+  overrides?: Overrides
+}
+
+/** A whole desk for tests: the real service and the real proxy before it, each with a database of its own that outlives a restart. */
+export class Desk {
+  service!: RunningService
+  bff!: RunningBff
+  key = ''
+  accountId = ''
+  /** Every line the proxy logged. */
+  readonly log: string[] = []
+  readonly #options: Options
+  readonly #folder = mkdtempSync(join(tmpdir(), 'paydesk-desk-'))
+  #ports = { service: 0, bff: 0 }
+
+  private constructor(options: Options) {
+    this.#options = options
+  }
+
+  static async open(options: Options = {}): Promise<Desk> {
+    const desk = new Desk(options)
+    await desk.startService()
+    const made = await createTestKey(desk.service.context.db, { plan: options.plan, scopes: options.scopes })
+    desk.key = made.key
+    desk.accountId = made.accountId
+    await desk.startBff()
+    return desk
+  }
+
+  get networks(): Network[] {
+    return this.#options.networks ?? DEAF_NETWORKS
+  }
+
+  async startService(): Promise<void> {
+    this.service = await createService({
+      host: '127.0.0.1',
+      port: this.#ports.service,
+      database: { dataDir: join(this.#folder, 'service') },
+      networks: this.networks,
+      logLevel: 'silent',
+    })
+    this.#ports.service = this.service.port
+  }
+
+  async startBff(changes: Partial<BffConfig> = {}): Promise<void> {
+    const config: BffConfig = {
+      host: '127.0.0.1',
+      port: this.#ports.bff,
+      serviceUrl: `http://127.0.0.1:${this.#ports.service}`,
+      serviceApiKey: this.key,
+      database: { dataDir: join(this.#folder, 'bff') },
+      networks: this.networks,
+      allowedOrigins: [ORIGIN],
+      sellerWallets: [],
+      operatorWallets: [],
+      title: 'Test desk',
+      trustedProxyHops: 0,
+      logLevel: 'debug',
+      ...this.#options.bff,
+      ...changes,
+    }
+    this.bff = await createBff(config, { logTo: { write: (line: string) => void this.log.push(line) }, ...this.#options.overrides })
+    this.#ports.bff = this.bff.port
+  }
+
+  stopService(): Promise<void> {
+    return this.service[Symbol.asyncDispose]()
+  }
+
+  stopBff(): Promise<void> {
+    return this.bff[Symbol.asyncDispose]()
+  }
+
+  browser(origin = ORIGIN): Browser {
+    return new Browser(() => this.bff.url, origin)
+  }
+
+  /** A payment of the account, as if it had been built, with its first event. */
+  async createPayment(facts: { sender?: string; recipient?: string }): Promise<string> {
+    const id = createPaymentId()
+    await insertTestPayment(this.service.context.db, { id, accountId: this.accountId, ...facts })
+    await this.move(id, 'created')
+    return id
+  }
+
+  /** Moves a payment as a watcher does: state and event in one transaction. */
+  async move(paymentId: string, status: PaymentStatus): Promise<void> {
+    await this.service.context.db.transaction(async (tx) => {
+      await tx.update(payment).set({ status }).where(eq(payment.id, paymentId))
+      await recordEvent(tx, { accountId: this.accountId, paymentId, status, source: 'watcher', blockHeight: null, at: new Date() })
+    })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stopBff()
+    await this.stopService()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
