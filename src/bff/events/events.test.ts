@@ -1,0 +1,176 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { PaymentStatus } from '#contract/payment.ts'
+import { Desk } from '#testing/desk.ts'
+import { evmWallet, type Browser, type TestWallet } from '#testing/desk-browser.ts'
+import type { EventReader } from '#testing/event-reader.ts'
+import { session } from '../db/schema.ts'
+
+const operatorWallet = evmWallet()
+const RING = 40
+
+let desk: Desk
+let operator: Browser
+let seller: Browser
+let sellerWallet: TestWallet
+const readers: EventReader[] = []
+
+beforeAll(async () => {
+  desk = await Desk.open({ bff: { operatorWallets: [operatorWallet.address] }, overrides: { beatMs: 200, ringCapacity: RING } })
+})
+afterAll(() => desk?.[Symbol.asyncDispose]())
+beforeEach(async () => {
+  operator = desk.browser()
+  seller = desk.browser()
+  sellerWallet = evmWallet()
+  await operator.signIn(operatorWallet)
+  await seller.signIn(sellerWallet)
+})
+afterEach(() => {
+  for (const reader of readers.splice(0)) reader.close()
+})
+
+async function open(browser: Browser, lastEventId?: string): Promise<EventReader> {
+  const reader = browser.events(lastEventId)
+  readers.push(reader)
+  await expect.poll(() => reader.status, { timeout: 10_000 }).toBe(200)
+  if (lastEventId === undefined) await expect.poll(() => reader.lastEventId, { timeout: 20_000 }).toBeDefined()
+  return reader
+}
+
+/** One payment of the seller, through these states; what a reader must have heard of it. */
+async function pay(statuses: PaymentStatus[] = ['pending', 'confirmed']): Promise<string[]> {
+  const id = await desk.createPayment({ recipient: sellerWallet.address })
+  for (const status of statuses) await desk.move(id, status)
+  return ['created', ...statuses].map((status) => `${id} ${status}`)
+}
+
+async function hears(reader: EventReader, told: string[]): Promise<void> {
+  await expect.poll(() => reader.told.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(told.length)
+  expect(reader.told).toEqual(told)
+  const ids = reader.payments.map(({ id }) => BigInt(id))
+  expect(ids).toEqual(ids.toSorted((a, b) => (a < b ? -1 : 1)))
+  for (const { id, data } of reader.payments) expect(data.id).toBe(id)
+}
+
+test('a wallet hears of its own payments, the operator of all, in order and once', async () => {
+  const [mine, all] = [await open(seller), await open(operator)]
+  expect(mine.raw).toMatch(/^retry: \d+\n\nid: \d+\n\n/)
+  const first = await pay()
+  const other = await desk.createPayment({})
+  const second = await pay(['pending'])
+  await hears(mine, [...first, ...second])
+  await hears(all, [...first, `${other} created`, ...second])
+})
+
+test('a stream continues after the last event its reader saw', async () => {
+  const first = await open(seller)
+  const told = await pay()
+  await hears(first, told)
+  first.close()
+  const missed = [...(await pay()), ...(await pay(['pending']))]
+  const after = await open(seller, first.lastEventId)
+  const live = await pay([])
+  await hears(after, [...missed, ...live])
+  const middle = await open(seller, first.payments[0]?.id)
+  await hears(middle, [...told.slice(1), ...missed, ...live])
+})
+
+test('a client that cannot set the header names its position in the query', async () => {
+  const first = await open(seller)
+  const told = await pay()
+  await hears(first, told)
+  const answer = await fetch(`${desk.bff.url}/api/events?lastEventId=${first.payments[0]?.id}`, { headers: seller.headers() })
+  const text = new TextDecoder()
+  let received = ''
+  for await (const chunk of answer.body as AsyncIterable<Uint8Array>) {
+    received += text.decode(chunk)
+    if (received.split('event: payment').length > 2) break
+  }
+  expect(received).toContain(`id: ${first.payments[1]?.id}\nevent: payment\n`)
+  expect(received).not.toContain(`id: ${first.payments[0]?.id}\n`)
+  expect((await seller.get('/api/events?lastEventId=-1')).status).toBe(400)
+})
+
+test('over a restart of the proxy nothing is lost and nothing comes twice', async () => {
+  const before = await open(seller)
+  const idle = await open(operator)
+  const told = await pay()
+  await hears(before, told)
+  await desk.stopBff()
+  await expect.poll(() => before.ended).toBe(true)
+  const missed = [...(await pay()), ...(await pay())]
+  await desk.startBff()
+  const [after, all] = [await open(seller, before.lastEventId), await open(operator, idle.lastEventId)]
+  const live = await pay()
+  await hears(after, [...missed, ...live])
+  await hears(all, [...missed, ...live])
+})
+
+test('over a restart of the service the streams stay open, nothing is lost and nothing comes twice', async () => {
+  const reader = await open(seller)
+  const told = await pay()
+  await hears(reader, told)
+  await desk.stopService()
+  expect((await seller.get('/api/payments')).json.error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', details: { reason: 'unreachable' } })
+  await desk.startService()
+  const meanwhile = await pay()
+  await expect.poll(() => desk.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
+  await hears(reader, [...told, ...meanwhile, ...(await pay())])
+  expect(reader.ended).toBe(false)
+})
+
+test('whoever missed more than is kept is told to read everything again, once, and goes on from there', async () => {
+  const reader = await open(seller)
+  const start = reader.lastEventId
+  reader.close()
+  for (let index = 0; index < RING / 3 + 2; index++) await pay()
+  const all = await open(operator)
+  const late = await open(seller, start)
+  await expect.poll(() => late.events.map(({ event }) => event), { timeout: 20_000 }).toEqual(['reset'])
+  const live = await pay()
+  await hears(late, live)
+  await hears(all, live)
+})
+
+test('a position that the service never gave is told to read everything again', async () => {
+  const reader = await open(seller, '900000000000000000')
+  await expect.poll(() => reader.events.map(({ event }) => event), { timeout: 20_000 }).toEqual(['reset'])
+  await hears(reader, await pay())
+})
+
+test('a wallet that joins is heard of at once', async () => {
+  const browser = desk.browser()
+  await browser.signIn(evmWallet())
+  const reader = await open(browser)
+  await browser.signIn(sellerWallet)
+  await hears(reader, await pay())
+})
+
+test('a stream ends with its session: by signing out here, or in another process', async () => {
+  const first = await open(seller)
+  await seller.delete('/api/session')
+  await expect.poll(() => first.ended, { timeout: 10_000 }).toBe(true)
+  expect((await seller.get('/api/events')).status).toBe(401)
+
+  const second = await open(operator)
+  await desk.bff.context.db.delete(session)
+  await expect.poll(() => second.ended, { timeout: 10_000 }).toBe(true)
+})
+
+test('one session has at most 5 streams', async () => {
+  for (let index = 0; index < 5; index++) await open(seller)
+  const sixth = seller.events()
+  readers.push(sixth)
+  await expect.poll(() => sixth.status).toBe(429)
+  readers.shift()?.close()
+  await expect.poll(() => desk.bff.context.streams.size).toBe(4)
+  await open(seller)
+})
+
+test('a reader that reads nothing keeps nobody else waiting, and costs no memory beyond its socket', async () => {
+  const [stuck, lively] = [await open(seller), await open(seller)]
+  stuck.pause()
+  const told: string[] = []
+  for (let index = 0; index < 20; index++) told.push(...(await pay()))
+  await hears(lively, told)
+})

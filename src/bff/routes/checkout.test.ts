@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { Desk } from '#testing/desk.ts'
+import { evmWallet } from '#testing/desk-browser.ts'
+import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
+
+const seller = evmWallet()
+let evm: EvmFixture
+let desk: Desk
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 1 })
+  const solana = { network: SOLANA_DEVNET, name: 'Local Solana', rpcUrls: ['http://127.0.0.1:9'], testnet: true, blockTimeMs: 60_000, confirmations: 1, assets: [NATIVE_SOL] }
+  desk = await Desk.open({ networks: [evm.network, solana], bff: { sellerWallets: [seller.address] } })
+})
+afterAll(async () => {
+  await desk?.[Symbol.asyncDispose]()
+  await evm?.[Symbol.asyncDispose]()
+})
+
+test('a buyer without a session pays the seller: builds, reads, reports and hears of that one payment, and of nothing else', async () => {
+  const account = await evm.wallet(10n ** 18n)
+  const buyer = desk.browser()
+  const order = { walletAddress: account.address, recipientAddress: seller.address, amount: 0.01, metadata: { note: 'tea', large: 12345678901234567890n.toString() } }
+  const built = await buyer.post('/api/transaction/send', order, { 'Idempotency-Key': crypto.randomUUID() })
+  expect(built.status).toBe(200)
+  expect(built.json).toMatchObject({ success: true, amount: 0.01, amountAtomic: '10000000000000000', sender: account.address, recipient: seller.address })
+  expect(buyer.cookies.has('__Host-paydesk')).toBe(true)
+  const { paymentId } = built.json
+  expect((await buyer.get('/api/session')).json.session).toMatchObject({ wallets: [], operator: false })
+
+  const events = buyer.events()
+  await expect.poll(() => events.lastEventId).toBeDefined()
+  expect((await buyer.get(`/api/payment/status/${paymentId}`)).json).toMatchObject({ paymentId, status: 'created' })
+  const other = await desk.createPayment({})
+  expect((await buyer.get(`/api/payment/status/${other}`)).status).toBe(404)
+
+  const { transaction, decoded } = built.json as unknown as { transaction: string; decoded: Record<string, string> }
+  expect(transaction).toBeTypeOf('string')
+  const serialized = await account.signTransaction({
+    type: 'eip1559',
+    chainId: 31337,
+    nonce: Number(decoded.nonce),
+    to: seller.address as `0x${string}`,
+    value: 10n ** 16n,
+    gas: 21_000n,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 10n ** 9n,
+  })
+  const signature = await evm.client.sendRawTransaction({ serializedTransaction: serialized })
+  expect((await buyer.post('/api/transaction/submitted', { paymentId, signature })).status).toBe(200)
+  await evm.mine(3)
+  await expect.poll(() => events.told.at(-1), { timeout: 30_000 }).toMatch(/ (confirmed|finalized)$/)
+  expect(new Set(events.told.map((line) => line.split(' ')[0]))).toEqual(new Set([paymentId]))
+  events.close()
+
+  const stranger = desk.browser()
+  expect((await stranger.post('/api/transaction/submitted', { paymentId, signature })).status).toBe(401)
+})
+
+test('an answer that was lost is given again: the same key builds one payment, and whoever holds the key may read it', async () => {
+  const account = await evm.wallet(10n ** 18n)
+  const key = crypto.randomUUID()
+  const order = { walletAddress: account.address, recipientAddress: seller.address, amount: 0.02 }
+  const lost = await desk.browser().post('/api/transaction/send', order, { 'Idempotency-Key': key })
+  const buyer = desk.browser()
+  const again = await buyer.post('/api/transaction/send', order, { 'Idempotency-Key': key })
+  expect(again.headers.get('idempotent-replayed')).toBe('true')
+  expect(again.json.paymentId).toBe(lost.json.paymentId)
+  expect((await buyer.get(`/api/payment/status/${lost.json.paymentId}`)).status).toBe(200)
+  expect((await desk.browser().post('/api/transaction/send', { ...order, amount: 0.03 }, { 'Idempotency-Key': key })).json.error.code).toBe('IDEMPOTENCY_CONFLICT')
+})
+
+test("the service's own words on a payment that cannot be made reach the buyer with their figures", async () => {
+  const account = await evm.wallet(10n ** 15n)
+  const answer = await desk.browser().post('/api/transaction/send', { walletAddress: account.address, recipientAddress: seller.address, amount: 5 })
+  expect(answer).toMatchObject({ status: 400, json: { error: { code: 'INSUFFICIENT_BALANCE', details: { available: expect.anything() } } } })
+})
