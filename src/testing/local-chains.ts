@@ -3,8 +3,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createRequire } from 'node:module'
 import { Connection, Keypair } from '@solana/web3.js'
-import { createTestClient, http, publicActions, type Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { createTestClient, http, publicActions, type Hex, type HttpTransport, type PublicActions, type TestClient } from 'viem'
+import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
+import { decodeTransaction } from '#chains/evm/decode.ts'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Network } from '#contract/network.ts'
 import { startSurfnet } from '#devnet/solana/surfnet.ts'
 
@@ -12,12 +13,32 @@ import { startSurfnet } from '#devnet/solana/surfnet.ts'
 
 const ANVIL = createRequire(import.meta.url).resolve('@foundry-rs/anvil-linux-amd64/bin/anvil')
 
-export type EvmFixture = Awaited<ReturnType<typeof startEvm>>
+export type EvmFixture = AsyncDisposable & {
+  rpcUrl: string
+  client: TestClient<'anvil', HttpTransport> & PublicActions<HttpTransport>
+  network: Network
+  mine: (blocks?: number) => Promise<void>
+  /** A new account that holds so much. */
+  wallet: (wei: bigint) => Promise<PrivateKeyAccount>
+  setCode: (address: string, bytecode: Hex) => Promise<void>
+}
 export type SolanaFixture = Awaited<ReturnType<typeof startSolana>>
 
 /** Blocks are finalized `2 * slotsInEpoch` later. */
-export async function startEvm(options: { slotsInEpoch: number }) {
-  const args = ['--port', '0', '--no-mining', '--hardfork', 'osaka', '--chain-id', '31337', '--accounts', '1', '--slots-in-an-epoch', String(options.slotsInEpoch)]
+export async function startEvm(options: { slotsInEpoch: number }): Promise<EvmFixture> {
+  const args = [
+    '--port',
+    '0',
+    '--no-mining',
+    '--hardfork',
+    'osaka',
+    '--chain-id',
+    '31337',
+    '--accounts',
+    '1',
+    '--slots-in-an-epoch',
+    String(options.slotsInEpoch),
+  ]
   const child = spawn(ANVIL, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const port = await new Promise<string>((resolve, reject) => {
     let output = ''
@@ -29,14 +50,14 @@ export async function startEvm(options: { slotsInEpoch: number }) {
     })
   })
   const rpcUrl = `http://127.0.0.1:${port}`
-  const client = createTestClient({ mode: 'anvil', transport: http(rpcUrl), cacheTime: 0 }).extend(publicActions)
+  const client = createTestClient({ mode: 'anvil', transport: http(rpcUrl, { timeout: 60_000 }), cacheTime: 0 }).extend(publicActions)
   await client.setAutomine(false)
   const network: Network = {
     network: 'eip155:31337',
     name: 'Local EVM',
     rpcUrls: [rpcUrl],
     testnet: true,
-    blockTimeMs: 100,
+    blockTimeMs: 400,
     confirmations: 2,
     assets: [NATIVE_ETH],
   }
@@ -45,7 +66,6 @@ export async function startEvm(options: { slotsInEpoch: number }) {
     client,
     network,
     mine: (blocks = 1) => client.mine({ blocks }),
-    /** A new account that holds so much. */
     async wallet(wei: bigint) {
       const account = privateKeyToAccount(generatePrivateKey())
       await client.setBalance({ address: account.address, value: wei })
@@ -58,6 +78,15 @@ export async function startEvm(options: { slotsInEpoch: number }) {
       await gone
     },
   }
+}
+
+/** Signs what the service built, with another nonce where a wallet would choose its own. */
+export function signBuilt(account: PrivateKeyAccount, transaction: string, nonce?: number): Promise<Hex> {
+  const decoded = decodeTransaction(Buffer.from(transaction, 'base64'))
+  if (!decoded.ok) throw new Error(decoded.problem)
+  const { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to, valueAtomic } = decoded
+  const fields = { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to: to as Hex, value: valueAtomic, nonce: nonce ?? decoded.nonce }
+  return account.signTransaction({ type: 'eip1559', ...fields })
 }
 
 export async function startSolana(options: { slotTimeMs: number }) {

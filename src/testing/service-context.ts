@@ -26,7 +26,7 @@ export async function openAccount(context: Context): Promise<Actor> {
 }
 
 const POLL_MS = 25
-const DEADLINE_MS = 20_000
+const DEADLINE_MS = 30_000
 
 /** Waits until the reading holds; the last one is in the failure. */
 export async function eventually<T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
@@ -38,4 +38,3 @@ export async function eventually<T>(read: () => Promise<T>, holds: (value: T) =>
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }
-

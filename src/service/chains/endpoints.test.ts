@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startEvm, startGate, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
+import { signBuilt, startEvm, startGate, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from '../payments/report.ts'
@@ -58,18 +58,7 @@ test('a payment outlives an outage: its report is kept, its status readable, its
     const built = await buildTransaction(context, actor, body)
     gate.open = false
     await expect(buildTransaction(context, actor, body)).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
-    const { nonce, gas, maxFeePerGas, maxPriorityFeePerGas } = built.decoded
-    const signed = await payer.signTransaction({
-      type: 'eip1559',
-      chainId: 31337,
-      to: payee.address,
-      value: 10n ** 17n,
-      nonce: Number(nonce),
-      gas: BigInt(String(gas)),
-      maxFeePerGas: BigInt(String(maxFeePerGas)),
-      maxPriorityFeePerGas: BigInt(String(maxPriorityFeePerGas)),
-    })
-    const signature = await evm.client.sendRawTransaction({ serializedTransaction: signed })
+    const signature = await evm.client.sendRawTransaction({ serializedTransaction: await signBuilt(payer, built.transaction) })
     await expect(reportSubmitted(context, actor, { paymentId: built.paymentId, signature })).rejects.toMatchObject({ code: 'CHAIN_UNAVAILABLE' })
     expect(await readPaymentBody(context, built.paymentId)).toMatchObject({ status: 'created', signature })
     await evm.mine(4)

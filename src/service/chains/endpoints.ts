@@ -53,6 +53,21 @@ export class Endpoints<Client> {
     throw unavailable(`${this.#options.name} cannot be reached.`, failures.length === 1 ? failures[0] : new AggregateError(failures))
   }
 
+  /**
+   * The answers of two addresses, or of the only one asked twice: for what nobody can take back. With two configured and one silent it waits for both.
+   * @throws ProblemError `CHAIN_UNAVAILABLE`
+   */
+  async askTwice<T>(work: (client: Client) => Promise<T>): Promise<[T, T]> {
+    const [first, second = first] = this.#endpoints
+    if (!first || !second) throw unavailable(`${this.#options.name} has no address.`)
+    try {
+      return [await this.#askAgain(first, work), await this.#askAgain(second, work)]
+    } catch (error) {
+      if (error instanceof ProblemError) throw error
+      throw unavailable(`${this.#options.name} cannot be asked twice.`, error)
+    }
+  }
+
   /** A node closes idle connections, and the next question may meet a closing one: what fails at once is asked once more. Everything asked here is a reading. */
   async #askAgain<T>(endpoint: Endpoint<Client>, work: (client: Client) => Promise<T>): Promise<T> {
     const startedAt = performance.now()

@@ -31,17 +31,18 @@ afterAll(async () => {
 const read = (address: string, network?: string) => readTokenInfo(context, { address, network })
 
 async function deploy(data: Hex): Promise<string> {
-  const [account] = await evm.client.request({ method: 'eth_accounts' })
-  const hash = await evm.client.request({ method: 'eth_sendTransaction', params: [{ from: account, data }] })
+  const account = await evm.wallet(10n ** 18n)
+  const serializedTransaction = await account.signTransaction({ type: 'eip1559', chainId: 31337, nonce: 0, gas: 3_000_000n, maxFeePerGas: 10n ** 10n, data })
+  const hash = await evm.client.sendRawTransaction({ serializedTransaction })
   await evm.mine()
   const { contractAddress } = await evm.client.getTransactionReceipt({ hash })
   return contractAddress ? getAddress(contractAddress) : expect.fail('no contract')
 }
 
 test('an ERC-20 token with EIP-3009, and one without', async () => {
-  const [holder] = await evm.client.request({ method: 'eth_accounts' })
+  const holder = await evm.wallet(0n)
   const abi = parseAbi(['constructor(address holder, uint256 supply)'])
-  const usdc = await deploy(encodeDeployData({ abi, bytecode: usdCoin.bytecode, args: [holder ?? '0x', 123_456_789n] }))
+  const usdc = await deploy(encodeDeployData({ abi, bytecode: usdCoin.bytecode, args: [holder.address, 123_456_789n] }))
   expect(await read(usdc)).toMatchObject({ standard: 'erc20', name: 'USD Coin', symbol: 'USDC', decimals: 6, totalSupply: '123456789', eip3009: true, network: 'eip155:31337' })
   const weth = await deploy(wrappedEther.bytecode)
   expect(await read(weth)).toMatchObject({ standard: 'erc20', symbol: 'WETH', decimals: 18, totalSupply: '0', eip3009: false })

@@ -148,6 +148,15 @@ test.each([
   else expect(BigInt(String((await build({ walletAddress: payer.address, recipientAddress: contract })).decoded.gas))).toBeGreaterThan(0n)
 })
 
+test('a contract and the zero address cannot pay; an account that delegates to code can', async () => {
+  const contract = await evm.wallet(ETH)
+  await evm.setCode(contract.address, TAKES)
+  expect(await refusal({ walletAddress: contract.address })).toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { walletAddress: expect.any(String) } } })
+  expect(await refusal({ walletAddress: `0x${'0'.repeat(40)}` })).toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { walletAddress: expect.any(String) } } })
+  await evm.setCode(contract.address, `0xef0100${PAYEE.slice(2)}`)
+  await build({ walletAddress: contract.address })
+})
+
 test('every wrong field is named at once, and a token is refused clearly', async () => {
   const payer = await evm.wallet(ETH)
   expect(await refusal({ walletAddress: payer.address, amount: '0', asset: 'USDC', priorityFee: '-1' })).toMatchObject({

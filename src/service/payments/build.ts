@@ -11,7 +11,7 @@ import type { Actor, Context } from '../context.ts'
 import { insertPayment, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../events/record.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
-import { checkRecipient } from './check-recipient.ts'
+import { checkRecipient, isNobody } from './check-recipient.ts'
 import { chainOf, chooseNetwork, refuseParameters } from './network.ts'
 
 type Body = EndpointInput<'transactionSend'>['body']
@@ -83,6 +83,9 @@ function readWish(context: Context, body: Body): Wish {
   const priorityFee = readPriorityFee(body.priorityFee, native.decimals)
   if (typeof priorityFee === 'string') details.priorityFee = priorityFee
 
+  if (isNobody(body.walletAddress)) details.walletAddress = 'Expected a wallet, received the zero address.'
+  // Postgres text cannot hold this character.
+  if (body.resource?.includes('\0')) details.resource = 'Expected a URL without a null character.'
   if (!asset || !amount.ok || typeof priorityFee === 'string' || Object.keys(details).length > 0) throw refuseParameters(details)
   return { network, asset, amountAtomic: amount.atomic, priorityFeeAtomic: priorityFee }
 }

@@ -16,10 +16,15 @@ export function checkRecipient(text: string, payment: { network: NetworkId; send
   const parsed = parseAddress(text)
   if (!parsed.ok && parsed.problem === 'bad_checksum') throw refuse('The checksum of the recipient is wrong: one character may be mistyped.', text)
   if (!parsed.ok) throw refuse(`The recipient is not an address. Expected ${SPELLING[family]}.`, text)
-  if (NOBODY.includes(parsed.address)) throw refuse('The recipient is the zero address: what is sent there is lost.', text)
+  if (isNobody(parsed.address)) throw refuse('The recipient is the zero address: what is sent there is lost.', text)
   if (parsed.family !== family) throw refuse(`The recipient belongs to another kind of network. Expected ${SPELLING[family]}.`, text)
   if (parsed.address === payment.sender) throw refuse('The recipient is the sender itself.', text)
   return parsed.address
+}
+
+/** Addresses that stand for native currency or for nothing: no key signs for them, nobody can use what they receive. */
+export function isNobody(address: string): boolean {
+  return NOBODY.includes(address)
 }
 
 function refuse(message: string, received: string): ProblemError {

@@ -12,6 +12,9 @@ type Late = { payment: PaymentRecord; wanted: Wanted; chain: Chain; head: Head }
  */
 export async function expire(context: Context, { payment, wanted, chain, head }: Late): Promise<boolean> {
   if (payment.lastValidBlockHeight === null || head.blockHeight <= payment.lastValidBlockHeight) return false
+  const known = payment.signature ?? payment.reportedSignature
+  // What the chain shows may still confirm; its own nonce says nothing against it.
+  if (known !== null && (await chain.observe(known)).state !== 'not_found') return false
   const unseen = payment.status === 'created'
   const graceIsOver = chain.graceBlocks !== null && head.blockHeight > payment.lastValidBlockHeight + chain.graceBlocks
   if (!(unseen && graceIsOver) && !(await chain.canNeverLand(wanted))) return false

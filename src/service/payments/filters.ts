@@ -6,6 +6,7 @@ import { describe } from '#contract/fields.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { findAsset, type Network } from '#contract/network.ts'
 import { payment } from '../db/schema.ts'
+import { LAST_MOMENT } from './cursor.ts'
 import { refuseParameters } from './network.ts'
 
 export type ListQuery = EndpointInput<'paymentHistory'>['query']
@@ -27,8 +28,8 @@ export function listFilters(accountId: string, query: ListQuery, scope: { wallet
     query.status && inArray(payment.status, query.status),
     query.network === undefined ? undefined : eq(payment.network, readNetwork(query.network, scope.networks, details)),
     query.asset === undefined ? undefined : ofAsset(query.asset, scope.networks, details),
-    query.since === undefined ? undefined : gte(payment.createdAt, new Date(query.since)),
-    query.until === undefined ? undefined : lte(payment.createdAt, new Date(query.until)),
+    query.since === undefined ? undefined : gte(payment.createdAt, moment(query.since)),
+    query.until === undefined ? undefined : lte(payment.createdAt, moment(query.until)),
     query.minAmount === undefined ? undefined : sql`${scaledAmount} >= ${readAmount('minAmount', query.minAmount, details)}::numeric`,
     query.maxAmount === undefined ? undefined : sql`${scaledAmount} <= ${readAmount('maxAmount', query.maxAmount, details)}::numeric`,
     query.q === undefined ? undefined : search(query.q),
@@ -68,6 +69,10 @@ function ofAsset(name: string, networks: readonly Network[], details: Record<str
   if (parsed.ok) return eq(payment.asset, parsed.address)
   details.asset = `Expected a configured symbol or an address, received ${describe(name)}.`
   return undefined
+}
+
+function moment(at: number): Date {
+  return new Date(Math.min(at, LAST_MOMENT))
 }
 
 const scaledAmount = sql`${payment.amount} * power(10::numeric, ${DECIMALS} - ${payment.decimals})`

@@ -84,7 +84,7 @@ test('a wallet sees what it sent and received, of its account alone, the newest 
 
 test('pages by cursor neither lose nor repeat a payment while new ones arrive, even within one millisecond', async () => {
   const who = await openAccount(context)
-  const all = []
+  const all: string[] = []
   for (let index = 0; index < 23; index++) all.push(await pay(who, { ago: 1000 + Math.floor(index / 5) }))
   const seen: string[] = []
   let cursor: string | null = ''
@@ -123,6 +123,8 @@ test('every filter narrows, and they narrow together', async () => {
   expect(await found({ asset: CAROL })).toEqual([])
   expect(await found({ since: String(NOW.getTime() - 3 * DAY) })).toEqual([sol, large])
   expect(await found({ until: String(NOW.getTime() - 3 * DAY) })).toEqual([small])
+  expect(await found({ since: '999999999999999' })).toEqual([])
+  expect(await found({ until: '999999999999999' })).toEqual([sol, large, small])
   expect(await found({ minAmount: '2' })).toEqual([sol, large])
   expect(await found({ minAmount: '2.000000001' })).toEqual([large])
   expect(await found({ maxAmount: '0.001' })).toEqual([small])
@@ -146,7 +148,7 @@ test('nothing is clamped or overlooked: what is wrong is named', async () => {
     code: 'INVALID_PARAMETERS',
     facts: { details: { network: expect.any(String), asset: expect.any(String), minAmount: expect.any(String), maxAmount: expect.any(String), until: expect.any(String) } },
   })
-  for (const cursor of ['x', 'MTIz', Buffer.from('1.pay_x').toString('base64url'), `${Buffer.from(`1.${createPaymentId()}`).toString('base64url')}=`]) {
+  for (const cursor of [Buffer.from(`999999999999999.${createPaymentId()}`).toString('base64url'), 'x', 'MTIz', Buffer.from('1.pay_x').toString('base64url'), `${Buffer.from(`1.${createPaymentId()}`).toString('base64url')}=`]) {
     await expect(history(who, ALICE, { cursor })).rejects.toMatchObject({ facts: { details: { cursor: expect.any(String) } } })
   }
 })

@@ -2,6 +2,7 @@ import bs58 from 'bs58'
 import type { EndpointReply } from '#contract/endpoints.ts'
 import { describe } from '#contract/fields.ts'
 import { familyOf } from '#contract/network.ts'
+import { isPaid } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain, Observation } from '../chains/chain.ts'
 import type { Actor, Context } from '../context.ts'
@@ -33,6 +34,10 @@ async function consider(context: Context, { payment, signature, chain }: Report)
   const owner = await findBySignature(context.db, payment.network, signature)
   if (owner && owner.id !== payment.id) throw refuse('it already pays another payment', signature)
 
+  if (isPaid(payment.status)) {
+    if (observation.state === 'not_found') return
+    throw refuse('this payment is already paid by another transaction', signature)
+  }
   await setReported(context.db, payment.id, signature)
   // A transaction in the pool is told at once; everything beyond `pending` is for the watcher to say.
   if (payment.status === 'created' && observation.state === 'pending') {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseTransaction, toHex, type Hex } from 'viem'
+import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { signBuilt, startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually, openAccount, openContext } from '#testing/service-context.ts'
 import { createChains } from '../chains/create.ts'
 import type { Actor, Context } from '../context.ts'
@@ -39,13 +39,8 @@ async function build(payer: PrivateKeyAccount, recipient: string, amount = '0.01
   return buildTransaction(context, actor, { walletAddress: payer.address, recipientAddress: recipient, amount })
 }
 
-async function sign(payer: PrivateKeyAccount, built: Built): Promise<Hex> {
-  const { type: _type, ...fields } = parseTransaction(toHex(Buffer.from(built.transaction, 'base64')))
-  return payer.signTransaction({ ...fields, type: 'eip1559' })
-}
-
-async function send(payer: PrivateKeyAccount, built: Built): Promise<Hex> {
-  return evm.client.sendRawTransaction({ serializedTransaction: await sign(payer, built) })
+async function send(payer: PrivateKeyAccount, built: Built, nonce?: number): Promise<Hex> {
+  return evm.client.sendRawTransaction({ serializedTransaction: await signBuilt(payer, built.transaction, nonce) })
 }
 
 const read = (built: Built) => readPaymentBody(context, built.paymentId)
@@ -55,6 +50,12 @@ async function untilStatus(built: Built, status: string) {
     () => read(built),
     (body) => body.status === status,
   )
+}
+
+/** Replaces the last blocks by empty ones. */
+async function reorg(depth: number): Promise<void> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params: [depth, []] })
+  await fetch(evm.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 }
 
 async function parties() {
@@ -96,8 +97,7 @@ test('a payment is found though the wallet chose another nonce', async () => {
   const built = await build(payer, payee.address)
   const other = await build(payer, (await evm.wallet(0n)).address)
   await send(payer, other)
-  const { nonce: _nonce, type: _type, ...fields } = parseTransaction(toHex(Buffer.from(built.transaction, 'base64')))
-  const hash = await evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction({ ...fields, type: 'eip1559', nonce: 1 }) })
+  const hash = await send(payer, built, 1)
   await evm.mine(2)
   expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
   await untilStatus(other, 'confirmed')
@@ -146,8 +146,7 @@ test("another account's report of a transaction takes nothing from the payment i
   await expect(reportSubmitted(context, other, { paymentId: built.paymentId, signature: `0x${'cd'.repeat(32)}` })).rejects.toMatchObject({ code: 'NOT_FOUND' })
   const elsewhere = await parties()
   const theirs = await buildTransaction(context, other, { walletAddress: elsewhere.payer.address, recipientAddress: elsewhere.payee.address, amount: '0.01' })
-  const signed = await sign(payer, built)
-  const hash = await evm.client.sendRawTransaction({ serializedTransaction: signed })
+  const hash = await send(payer, built)
   await expect(reportSubmitted(context, other, { paymentId: theirs.paymentId, signature: hash })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
   await evm.mine(2)
   expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
@@ -184,16 +183,15 @@ test('a reorg takes a confirmation back, and the same transaction confirms again
   // Below what is going to be replaced: the payer's balance must stay.
   await evm.mine(5)
   const built = await build(payer, payee.address)
-  const signed = await sign(payer, built)
-  const hash = await evm.client.sendRawTransaction({ serializedTransaction: signed })
+  const hash = await send(payer, built)
   await evm.mine(2)
   await untilStatus(built, 'confirmed')
 
-  await evm.client.request({ method: 'anvil_reorg' as never, params: [3, []] as never })
+  await reorg(3)
   const gone = await untilStatus(built, 'rolled_back')
   expect(gone).toMatchObject({ blockHeight: null, fee: null, confirmations: 0 })
 
-  await evm.client.sendRawTransaction({ serializedTransaction: signed })
+  await send(payer, built)
   await evm.mine(2)
   const again = await untilStatus(built, 'confirmed')
   expect(again.signature).toBe(hash)
@@ -234,13 +232,35 @@ test('a broadcast payment that was replaced in the pool has failed, once that is
   await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: hash })
   await evm.client.dropTransaction({ hash })
   const height = Number(await evm.client.getBlockNumber())
-  await evm.mine(built.lastValidBlockHeight - height + 700)
+  await evm.mine(built.lastValidBlockHeight - height + 200)
   expect(await read(built)).toMatchObject({ status: 'pending' })
   await evm.client.sendRawTransaction({
     serializedTransaction: await payer.signTransaction({ type: 'eip1559', chainId: 31337, nonce: 0, gas: 21_000n, maxFeePerGas: 10n ** 10n, to: payer.address, value: 0n }),
   })
   await evm.mine(12)
   expect(await untilStatus(built, 'failed')).toMatchObject({ failure: expect.stringContaining('can no longer land') })
+})
+
+test('a transaction that is final before it has all confirmations is waited for, whatever its own nonce says', async () => {
+  const patient = { ...evm.network, confirmations: 180 }
+  await using other = await openContext([patient])
+  const watcher = startWatchers(other.context)
+  try {
+    const { payer, payee } = await parties()
+    const built = await buildTransaction(other.context, other.actor, { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' })
+    await send(payer, built)
+    await evm.mine(170)
+    const head = await evm.client.getBlockNumber()
+    expect(Number(head)).toBeGreaterThan(built.lastValidBlockHeight)
+    const seen = () => readPaymentBody(other.context, built.paymentId)
+    await eventually(seen, ({ confirmations }) => confirmations >= 170)
+    await eventually(seen, ({ status }) => status === 'pending')
+    await evm.mine(20)
+    await eventually(seen, ({ status }) => status === 'finalized')
+    expect((await seen()).events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
+  } finally {
+    await watcher.stop()
+  }
 })
 
 test('two watching processes write each event once', async () => {

@@ -1,4 +1,4 @@
-import type { Chain, Head, Wanted } from '../chains/chain.ts'
+import type { Chain, Found, Head, Wanted } from '../chains/chain.ts'
 import { inParallel } from '../chains/in-parallel.ts'
 import type { Context } from '../context.ts'
 import { readCursor, writeCursor } from '../db/cursors.ts'
@@ -11,28 +11,37 @@ import { rollBack } from '../payments/roll-back.ts'
 const AFTERLIFE_MS = 24 * 60 * 60 * 1000
 const PARALLEL_PAYMENTS = 8
 
-type Round = { context: Context; chain: Chain; head: Head; payments: readonly PaymentRecord[] }
+type Round = { context: Context; chain: Chain; head: Head; failures: unknown[] }
 
 /**
  * One look at a chain and at every payment that may change by it. The head is read before the payments: whatever lies in blocks up to it
- * belongs to payments that were recorded before, so the cursor may pass them.
- * @returns how many payments are still waited for
+ * belongs to payments that were recorded before, so the cursor may pass them. A payment that cannot be looked at holds up no other.
+ * @returns how many payments are still waited for, and what went wrong with single ones
+ * @throws ProblemError `CHAIN_UNAVAILABLE` when there is nothing to look at
  */
-export async function followOnce(context: Context, chain: Chain, options: { expiredToo: boolean }): Promise<number> {
+export async function followOnce(context: Context, chain: Chain, options: { expiredToo: boolean }): Promise<{ open: number; failures: unknown[] }> {
   const head = await chain.head()
-  const { network } = chain.network
-  const payments = await readFollowed(context.db, network, new Date(context.now().getTime() - AFTERLIFE_MS))
-  const round: Round = { context, chain, head, payments }
+  const payments = await readFollowed(context.db, chain.network.network, new Date(context.now().getTime() - AFTERLIFE_MS))
+  const round: Round = { context, chain, head, failures: [] }
   const waiting = payments.filter(isWaiting)
   const expired = payments.filter(({ status }) => status === 'expired')
 
-  const reported = options.expiredToo ? [...waiting, ...expired] : waiting
-  await inParallel(reported, PARALLEL_PAYMENTS, (payment) => checkReported(round, payment))
+  await each(round, options.expiredToo ? [...waiting, ...expired] : waiting, checkReported)
   const readTo = await search(round, options.expiredToo || chain.scansBlocks ? [...waiting, ...expired] : waiting)
-  await inParallel(payments.filter(isConfirmed), PARALLEL_PAYMENTS, (payment) => checkConfirmed(round, payment))
+  await each(round, payments.filter(isConfirmed), checkConfirmed)
   // What blocks up to the finalized one hold has been found by now; before that, nothing may be called missing.
-  if (readTo >= head.finalizedHeight) await inParallel(waiting, PARALLEL_PAYMENTS, (payment) => checkLate(round, payment))
-  return payments.length - expired.length
+  if (readTo >= head.finalizedHeight) await each(round, waiting, checkLate)
+  return { open: payments.length - expired.length, failures: round.failures }
+}
+
+async function each<T>(round: Round, items: readonly T[], check: (round: Round, item: T) => Promise<void>): Promise<void> {
+  await inParallel(items, PARALLEL_PAYMENTS, async (item) => {
+    try {
+      await check(round, item)
+    } catch (error) {
+      round.failures.push(error)
+    }
+  })
 }
 
 /** Follows what a client reported, or what was seen before. A report that turns out to be another transaction is forgotten. */
@@ -45,18 +54,24 @@ async function checkReported({ context, chain }: Round, payment: PaymentRecord):
   if (refused && payment.reportedSignature === signature) await setReported(context.db, payment.id, null)
 }
 
-/** Looks for payments nobody reported. */
-async function search({ context, chain, head }: Round, searched: readonly PaymentRecord[]): Promise<number> {
+/** Looks for payments nobody reported. The cursor stays where it is until everything found has been looked at. */
+async function search(round: Round, searched: readonly PaymentRecord[]): Promise<number> {
+  const { context, chain, head } = round
   const { network } = chain.network
-  const from = await readCursor(context.db, network)
-  const wanted = searched.map(toWanted)
-  const { found, readTo } = wanted.length === 0 ? { found: [], readTo: head.height } : await chain.find(wanted, from, head.height)
-  for (const { paymentId, signature } of found) {
-    if (await findBySignature(context.db, network, signature)) continue
-    await applyObservation(context, { paymentId, signature, observation: await chain.observe(signature), source: 'watcher' })
-  }
-  if (readTo !== from) await writeCursor(context.db, network, readTo)
+  // A chain that is shorter than what was read of it has been started anew.
+  const cursor = await readCursor(context.db, network)
+  const from = Math.min(cursor, head.height)
+  const { found, readTo } = searched.length === 0 ? { found: [], readTo: head.height } : await chain.find(searched.map(toWanted), from, head.height)
+  const failures = round.failures.length
+  await each(round, found, checkFound)
+  if (round.failures.length > failures) return from
+  if (readTo !== cursor) await writeCursor(context.db, network, readTo)
   return readTo
+}
+
+async function checkFound({ context, chain }: Round, { paymentId, signature }: Found): Promise<void> {
+  if (await findBySignature(context.db, chain.network.network, signature)) return
+  await applyObservation(context, { paymentId, signature, observation: await chain.observe(signature), source: 'watcher' })
 }
 
 /** Finalizes a confirmed payment, or takes it back when its block is gone. */

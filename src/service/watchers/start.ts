@@ -11,7 +11,8 @@ const MIN_INTERVAL_MS = 100
 const MAX_INTERVAL_MS = 4_000
 /** Without a payment to follow, looks are this much rarer; a new payment of this process wakes the loop. */
 const IDLE_FACTOR = 4
-const MAX_BACKOFF_MS = 30_000
+const STOP_WITHIN_MS = 5_000
+const MAX_BACKOFF_MS = 10_000
 /** How often a chain is searched for payments that have expired. */
 const EXPIRED_EVERY_MS = 30_000
 
@@ -22,7 +23,10 @@ export function startWatchers(context: Context): Watchers {
   return {
     stop: async () => {
       abort.abort()
-      await Promise.all(loops)
+      let timer: NodeJS.Timeout | undefined
+      // A round that hangs on a dead chain is left behind: every write of it is one whole transaction or none.
+      await Promise.race([Promise.all(loops), new Promise((resolve) => (timer = setTimeout(resolve, STOP_WITHIN_MS)))])
+      clearTimeout(timer)
     },
   }
 }
@@ -35,14 +39,17 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
   const endWake = onWake(chain, () => sleep.end())
   let expiredAt = 0
   let failures = 0
+  let partly = false
   while (!signal.aborted) {
     let pause = interval
     try {
       if (await takeLease(context.db, network, holder)) {
         const expiredToo = Date.now() - expiredAt >= EXPIRED_EVERY_MS
-        const open = await followOnce(context, chain, { expiredToo })
+        const looked = await followOnce(context, chain, { expiredToo })
         if (expiredToo) expiredAt = Date.now()
-        if (open === 0) pause = Math.min(interval * IDLE_FACTOR, MAX_INTERVAL_MS)
+        if (looked.failures.length > 0 && !partly) context.log.warn({ network, count: looked.failures.length, err: looked.failures[0] }, 'the watcher could not look at every payment')
+        partly = looked.failures.length > 0
+        if (looked.open === 0) pause = Math.min(interval * IDLE_FACTOR, MAX_INTERVAL_MS)
       }
       if (failures > 0) context.log.info({ network, failures }, 'the watcher follows the chain again')
       failures = 0

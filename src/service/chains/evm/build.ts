@@ -3,6 +3,7 @@ import { buildPayment } from '#chains/evm/build.ts'
 import { MIN_GAS, priorityFeeOfPrice } from '#chains/evm/fee.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import { chainIdOf, nativeAsset, type Network } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
 import type { Built } from '../chain.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readGasPrice } from './fees.ts'
@@ -18,15 +19,19 @@ export function build(endpoints: EvmEndpoints, network: Network, request: BuildR
   return endpoints.ask(async (client) => {
     const { intent, priorityFeeAtomic } = request
     const sender = intent.sender as Hex
-    const [balance, nonce, height] = await Promise.all([
+    const [balance, code, nonce, height] = await Promise.all([
       client.getBalance({ address: sender }),
+      client.getCode({ address: sender }),
       client.getTransactionCount({ address: sender, blockTag: 'pending' }),
       client.getBlockNumber(),
     ])
+    if (code !== undefined && !code.startsWith(DELEGATED)) throw refuseSender()
     const refused = refuseRecipient(intent.recipient)
     if (refused) return refused
     // Nodes refuse to simulate what the sender cannot pay, so the plain transfer's fee stands in.
-    if (balance < intent.amountAtomic) return insufficient(network, intent.amountAtomic, balance, await bareFee(client, priorityFeeAtomic))
+    if (balance < intent.amountAtomic) {
+      return insufficient(network, { amountAtomic: intent.amountAtomic, availableAtomic: balance, feeAtomic: await bareFee(client, priorityFeeAtomic) })
+    }
 
     const simulated = await simulate(client, intent)
     if (!simulated.ok) return { ok: false, code: 'INVALID_RECIPIENT', message: simulated.message }
@@ -34,7 +39,9 @@ export function build(endpoints: EvmEndpoints, network: Network, request: BuildR
     const price = await readGasPrice(client, gas, priorityFeeAtomic)
     const feeAtomic = gas * price.maxFeePerGas
     // anvil's and some nodes' estimates overlook the fee: the balance is compared here.
-    if (balance < intent.amountAtomic + feeAtomic) return insufficient(network, intent.amountAtomic, balance, feeAtomic)
+    if (balance < intent.amountAtomic + feeAtomic) {
+      return insufficient(network, { amountAtomic: intent.amountAtomic, availableAtomic: balance, feeAtomic })
+    }
 
     return {
       ok: true,
@@ -65,8 +72,20 @@ async function bareFee(client: PublicClient, priorityFeeAtomic?: bigint): Promis
   return MIN_GAS * (await readGasPrice(client, MIN_GAS, priorityFeeAtomic)).maxFeePerGas
 }
 
-function insufficient(network: Network, amountAtomic: bigint, availableAtomic: bigint, feeAtomic: bigint): Built {
+type Shortage = { amountAtomic: bigint; availableAtomic: bigint; feeAtomic: bigint }
+
+function insufficient(network: Network, { amountAtomic, availableAtomic, feeAtomic }: Shortage): Built {
   return { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic: amountAtomic + feeAtomic, availableAtomic, feeAtomic, asset: nativeAsset(network) }
+}
+
+/** Code of an account that a key still controls (EIP-7702). */
+const DELEGATED = '0xef0100'
+
+function refuseSender(): ProblemError {
+  return new ProblemError('INVALID_PARAMETERS', {
+    message: 'walletAddress is a contract: no key can sign for it.',
+    details: { walletAddress: 'Expected an account that a key controls, received a contract.' },
+  })
 }
 
 /** The addresses below belong to precompiled contracts: what is sent there is lost. */

@@ -12,7 +12,7 @@ export function openEndpoints(network: Network): EvmEndpoints {
   return new Endpoints({
     name: network.name,
     urls: network.rpcUrls,
-    connect: (url): PublicClient => createPublicClient({ transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0, batch: true }), cacheTime: 0 }),
+    connect: (url): PublicClient => createPublicClient({ transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0 }), cacheTime: 0 }),
     identify: async (client) => {
       const got = await client.getChainId()
       if (got !== expected) throw new Error(`Expected chain ${expected}, the node says ${got}.`)

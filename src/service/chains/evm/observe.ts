@@ -1,4 +1,4 @@
-import { TransactionNotFoundError, TransactionReceiptNotFoundError, type GetTransactionReturnType, type Hex, type PublicClient } from 'viem'
+import { TransactionNotFoundError, TransactionReceiptNotFoundError, type GetTransactionReturnType, type Hex } from 'viem'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { Head, Observation, Transfer } from '../chain.ts'
@@ -56,14 +56,10 @@ export function isGone(endpoints: EvmEndpoints, landed: { height: number; blockH
 }
 
 /** True when the nonce a payment was built with, or seen with, is used up in a finalized block. The caller has looked for the payment in those blocks. */
-export function canNeverLand(endpoints: EvmEndpoints, wanted: { sender: string; nonce: number | null }): Promise<boolean> {
-  const { sender, nonce } = wanted
-  if (nonce === null) return Promise.resolve(false)
-  return endpoints.ask(async (client) => (await countFinalized(client, sender)) > nonce)
-}
-
-function countFinalized(client: PublicClient, sender: string): Promise<number> {
-  return client.getTransactionCount({ address: sender as Hex, blockTag: 'finalized' })
+export async function canNeverLand(endpoints: EvmEndpoints, { sender, nonce }: { sender: string; nonce: number | null }): Promise<boolean> {
+  if (nonce === null) return false
+  const counts = await endpoints.askTwice((client) => client.getTransactionCount({ address: sender as Hex, blockTag: 'finalized' }))
+  return counts.every((count) => count > nonce)
 }
 
 async function orUndefined<T>(answer: Promise<T>, absent: abstract new (...args: never) => Error): Promise<T | undefined> {

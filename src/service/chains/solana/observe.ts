@@ -1,4 +1,4 @@
-import type { Connection, VersionedTransactionResponse } from '@solana/web3.js'
+import { SolanaJSONRPCError, type Connection, type VersionedTransactionResponse } from '@solana/web3.js'
 import { decodeLanded } from '#chains/solana/landed.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
 import type { Observation, Transfer, Wanted } from '../chain.ts'
@@ -11,7 +11,8 @@ export function observe(endpoints: SolanaEndpoints, signature: string): Promise<
     const status = await readStatus(connection, signature)
     if (!status) return { state: 'not_found' }
     if (status.confirmationStatus === 'processed') return { state: 'pending' }
-    const landed = await connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 })
+    const landed = await readTransaction(connection, signature)
+    if (landed === 'unreadable') return { ...FOREIGN, succeeded: status.err === null, height: status.slot, finalized: status.confirmationStatus === 'finalized' }
     // A node may know a status before it serves the transaction.
     if (!landed?.meta) return { state: 'pending' }
     return {
@@ -27,6 +28,20 @@ export function observe(endpoints: SolanaEndpoints, signature: string): Promise<
       failure: landed.meta.err === null ? null : `The transaction landed and failed: ${JSON.stringify(landed.meta.err).slice(0, 200)}`,
     }
   })
+}
+
+/** A transaction of a version nobody pays with. */
+const FOREIGN = { state: 'landed', blockHash: null, confirmed: true, feeAtomic: 0n, blockTime: null, transfer: null, failure: null } as const
+
+const UNSUPPORTED_VERSION = -32_015
+
+async function readTransaction(connection: Connection, signature: string): Promise<VersionedTransactionResponse | null | 'unreadable'> {
+  try {
+    return await connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 })
+  } catch (error) {
+    if (error instanceof SolanaJSONRPCError && error.code === UNSUPPORTED_VERSION) return 'unreadable'
+    throw error
+  }
 }
 
 async function readStatus(connection: Connection, signature: string) {
@@ -53,31 +68,24 @@ function readTransfer(landed: VersionedTransactionResponse): Transfer | null {
 
 /** True when the finalized chain has passed the slot a transaction was seen in, and its whole history, asked twice, does not know it. */
 export async function isGone(endpoints: SolanaEndpoints, landed: { signature: string; height: number }): Promise<boolean> {
-  return twice(() =>
-    endpoints.ask(async (connection) => {
-      const finalized = await connection.getSlot('finalized')
-      return finalized >= landed.height && (await readStatus(connection, landed.signature)) === null
-    }),
-  )
+  const proofs = await endpoints.askTwice(async (connection) => {
+    const finalized = await connection.getSlot('finalized')
+    return finalized >= landed.height && (await readStatus(connection, landed.signature)) === null
+  })
+  return proofs.every(Boolean)
 }
 
 /**
  * True when the finalized block height is past the blockhash's last one, and neither the sender's signatures nor the history of the one reported
  * hold the payment; asked twice, since a node that is behind answers the same as one that knows.
  */
-export async function canNeverLand(endpoints: SolanaEndpoints, wanted: Wanted): Promise<boolean> {
-  const { lastValidBlockHeight, reported, paymentId } = wanted
+export async function canNeverLand(endpoints: SolanaEndpoints, { lastValidBlockHeight, reported, paymentId, sender, builtHeight }: Wanted): Promise<boolean> {
   if (lastValidBlockHeight === null) return false
-  return twice(() =>
-    endpoints.ask(async (connection) => {
-      if ((await connection.getBlockHeight('finalized')) <= lastValidBlockHeight) return false
-      if (reported !== null && (await readStatus(connection, reported)) !== null) return false
-      const signatures = await signaturesOf(connection, wanted.sender, wanted.builtHeight ?? 0)
-      return signatures.every(({ memo }) => !memo?.includes(paymentId))
-    }),
-  )
-}
-
-async function twice(proof: () => Promise<boolean>): Promise<boolean> {
-  return (await proof()) && (await proof())
+  const proofs = await endpoints.askTwice(async (connection) => {
+    if ((await connection.getBlockHeight('finalized')) <= lastValidBlockHeight) return false
+    if (reported !== null && (await readStatus(connection, reported)) !== null) return false
+    const signatures = await signaturesOf(connection, sender, builtHeight ?? 0)
+    return signatures.every(({ memo }) => !memo?.includes(paymentId))
+  })
+  return proofs.every(Boolean)
 }
