@@ -10,7 +10,8 @@ export async function buildPayment(ports: Ports, order: PaymentOrder, key: strin
   try {
     const [head, maxFeeAtomic] = await Promise.all([chain.head(order), chain.feeCap(order)])
     const reply = await service.build(order, key)
-    const match = reader.match(order, reply.paymentId, maxFeeAtomic, reply.bytes)
+    const chainKnown = await chain.knows(order, reply.bytes)
+    const match = reader.match(order, { paymentId: reply.paymentId, maxFeeAtomic, chainKnown }, reply.bytes)
     const byHeight = clock.now() + (reply.lastValidBlockHeight - head.height) * chain.blockTimeMs(order)
     const built: Built = {
       paymentId: reply.paymentId,
@@ -26,7 +27,7 @@ export async function buildPayment(ports: Ports, order: PaymentOrder, key: strin
       match,
       steps: reader.describe(order, reply.bytes),
       simulation: match.ok ? { state: 'running' } : { state: 'unavailable', reason: 'it is not the payment you asked for.' },
-      chainKnown: match.ok ? await chain.knows(order, reply.bytes) : true,
+      chainKnown,
       ...history(await journal.list(), order),
     })
     return { type: 'built', built, review }

@@ -54,7 +54,7 @@ export interface PaymentChain {
 
 /** Reads transactions from their bytes in this browser; pure, but loaded late. */
 export interface TransactionReader {
-  match(order: PaymentOrder, paymentId: string, maxFeeAtomic: bigint, bytes: Uint8Array): Match
+  match(order: PaymentOrder, attempt: { paymentId: string; maxFeeAtomic: bigint; chainKnown: boolean | null }, bytes: Uint8Array): Match
   describe(order: PaymentOrder, bytes: Uint8Array): readonly Step[]
   /** EVM only. */
   nonce(order: PaymentOrder, bytes: Uint8Array): number | null

@@ -10,5 +10,5 @@ export function intentOf(order: PaymentOrder, paymentId: string, maxFeeAtomic: b
 /** What differs between what was shown and what came back, for the payer. */
 export function firstDifference(rows: readonly { field: string; ok: boolean; expected: string; got: string }[]): string {
   const row = rows.find(({ ok }) => !ok)
-  return row ? `${row.field} is ${row.got} instead of ${row.expected}.` : 'its meaning is another.'
+  return row ? `the ${row.field} is ${row.got} instead of ${row.expected}.` : 'its meaning is another.'
 }

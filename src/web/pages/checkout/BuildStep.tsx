@@ -1,28 +1,37 @@
+import { shortAddress } from '#contract/address.ts'
+import { familyOf } from '#contract/network.ts'
+import { serverNow } from '../../clock.ts'
 import type { PaymentState } from '../../payment/machine.ts'
+import type { PaymentOrder } from '../../payment/order.ts'
 import type { PaymentRun } from '../../payment/run.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
+import { useAccounts } from '../../wallet/accounts.ts'
 import { amountOf } from './words.ts'
+import { StepHeading } from './StepHeading.tsx'
 
 export type BuildStepProps = {
   run: PaymentRun
   state: Extract<PaymentState, { step: 'draft' | 'building' | 'expired_unsigned' | 'cancelled' }>
   onChange: () => void
+  onStart: (order: PaymentOrder) => void
 }
 
 /** Before there is anything to review: it is being prepared, could not be, ran out of time, or was given up. */
-export function BuildStep({ run, state, onChange }: BuildStepProps) {
+export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
   const { order } = state
+  const accounts = useAccounts()
+  const other = accounts.find(({ family, address }) => family === familyOf(order.network) && address !== order.sender)
   if (state.step === 'building') {
     return (
       <Card>
         <div aria-busy="true">
-          <h2 className="text-base font-semibold" data-step-heading tabIndex={-1}>
+          <StepHeading>
             Preparing {amountOf(order)}
-          </h2>
+          </StepHeading>
           <p className="mt-1 text-sm text-muted">The transaction is built, read and tried out before you see it.</p>
           <Skeleton className="mt-5 h-7 w-3/4" />
           <Skeleton className="mt-5 h-48" />
@@ -33,9 +42,9 @@ export function BuildStep({ run, state, onChange }: BuildStepProps) {
   const trouble = state.step === 'draft' ? state.trouble : null
   return (
     <Card>
-      <h2 className="text-base font-semibold" data-step-heading tabIndex={-1}>
+      <StepHeading>
         {headingOf(state)}
-      </h2>
+      </StepHeading>
       {trouble && (
         <Banner className="mt-4" role="alert" title={trouble.title} tone="warn">
           {trouble.body}
@@ -49,13 +58,22 @@ export function BuildStep({ run, state, onChange }: BuildStepProps) {
         <p className="mt-2 text-sm text-muted">
           {state.reason === 'deadline'
             ? 'A transaction is only good for about a minute. Nothing was sent; preparing it again keeps everything you entered.'
-            : `${order.walletName} would now sign with another account than this payment was prepared for. Nothing was sent. Switch back in ${order.walletName} and prepare it again, or change the payment.`}
+            : `${order.walletName} would now sign with another account than this payment was prepared for. Nothing was sent. Pay from the account that is chosen now, or switch back in ${order.walletName} and prepare it again.`}
         </p>
       )}
       {state.step === 'cancelled' && <p className="mt-2 text-sm text-muted">Nothing was sent.</p>}
       <div className="mt-5 flex flex-wrap gap-2">
+        {state.step === 'expired_unsigned' && other && (
+          <Button
+            icon={<Icon name="wallet" />}
+            onClick={() => onStart({ ...order, id: crypto.randomUUID(), createdAt: serverNow(), sender: other.address, walletName: other.walletName })}
+            variant="primary"
+          >
+            Pay from {shortAddress(other.address)}
+          </Button>
+        )}
         {state.step === 'expired_unsigned' && (
-          <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} variant="primary">
+          <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} variant={other ? 'secondary' : 'primary'}>
             Prepare it again
           </Button>
         )}

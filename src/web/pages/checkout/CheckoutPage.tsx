@@ -70,7 +70,7 @@ export function CheckoutPage() {
           <Details onStart={start} previous={view.previous} />
         </>
       )}
-      {view.name === 'payment' && <Flow onStartOver={startOver} run={view.run} />}
+      {view.name === 'payment' && <Flow key={view.run.state().order.id} onStart={start} onStartOver={startOver} run={view.run} />}
     </div>
   )
 }

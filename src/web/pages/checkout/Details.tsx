@@ -16,7 +16,7 @@ import { openConnectDialog, useAccounts } from '../../wallet/accounts.ts'
 import { AmountField } from './AmountField.tsx'
 import { balanceQuery } from './balance.ts'
 import { checkAmount, checkPriorityFee, checkRecipient, checkResource, type Fields } from './fields.ts'
-import { orderOf, reserveOf, startValues } from './start-values.ts'
+import { orderOf, recipientOn, reserveOf, startValues } from './start-values.ts'
 import { FromAccount } from './FromAccount.tsx'
 import { RecipientField } from './RecipientField.tsx'
 import { Steps } from './Steps.tsx'
@@ -29,7 +29,7 @@ export function Details({ previous, onStart }: DetailsProps) {
   const search = useSearch('checkout')
   const accounts = useAccounts()
   const form = useForm<Fields>({ defaultValues: startValues(previous, search, networks, sellerWallets) })
-  const { register, handleSubmit, watch, setValue, formState } = form
+  const { register, handleSubmit, watch, getValues, setValue, formState } = form
   const [trouble, setTrouble] = useState<string>()
 
   const network = networks.find((each) => each.network === watch('network')) ?? networks[0]
@@ -62,7 +62,7 @@ export function Details({ previous, onStart }: DetailsProps) {
           )}
           {networks.length > 1 && (
             <Field label="Network">
-              <Select {...register('network')}>
+              <Select {...register('network', { onChange: () => setValue('recipient', recipientOn(networks, getValues(), sellerWallets)) })}>
                 {networks.map((each) => (
                   <option key={each.network} value={each.network}>
                     {each.name} · {nativeAsset(each).symbol}

@@ -15,21 +15,21 @@ export type FlowProps = {
   run: PaymentRun
   /** Back to the form, with the inputs kept. */
   onStartOver: (previous?: PaymentOrder) => void
+  /** The same payment from another account. */
+  onStart: (order: PaymentOrder) => Promise<void>
 }
 
 /** One payment from its first request to its receipt: shows what the machine says, and lets the person do what it allows. */
-export function Flow({ run, onStartOver }: FlowProps) {
+export function Flow({ run, onStartOver, onStart }: FlowProps) {
   const state = useRunState(run)
   const stage = stageOf(state)
   const container = useRef<HTMLDivElement>(null)
-  const before = useRef(stage)
+  const screen = screenOf(state)
 
-  // A new step is a new heading: the focus goes there, so that keys and screen readers start where the page does.
+  // A new screen is a new heading: the focus goes there, so that keys and screen readers start where the page does.
   useEffect(() => {
-    if (before.current === stage) return
-    before.current = stage
     container.current?.querySelector<HTMLElement>('[data-step-heading]')?.focus()
-  }, [stage])
+  }, [screen])
 
   const words = sayState(state)
   useEffect(() => announce(words), [words])
@@ -37,25 +37,31 @@ export function Flow({ run, onStartOver }: FlowProps) {
   return (
     <div ref={container}>
       <Steps current={stage} />
-      {showStep(run, state, onStartOver)}
+      {showStep(state, { run, onStartOver, onStart })}
     </div>
   )
 }
 
-function stageOf({ step }: PaymentState): 'details' | 'review' | 'wallet' | 'done' {
+function stageOf({ step }: Pick<PaymentState, 'step'>): 'details' | 'review' | 'wallet' | 'done' {
   if (step === 'draft' || step === 'cancelled') return 'details'
   if (step === 'building' || step === 'review' || step === 'rejected' || step === 'expired_unsigned') return 'review'
   return step === 'awaiting_wallet' ? 'wallet' : 'done'
 }
 
-function showStep(run: PaymentRun, state: PaymentState, onStartOver: FlowProps['onStartOver']): ReactNode {
+/** States that share a heading. */
+function screenOf({ step }: PaymentState): string {
+  if (step === 'rejected') return 'review'
+  return stageOf({ step }) === 'done' ? 'done' : step
+}
+
+function showStep(state: PaymentState, { run, onStartOver, onStart }: FlowProps): ReactNode {
   const change = () => void run.cancel().then(() => onStartOver(state.order))
   switch (state.step) {
     case 'draft':
     case 'building':
     case 'expired_unsigned':
     case 'cancelled':
-      return <BuildStep onChange={state.step === 'cancelled' ? () => onStartOver(state.order) : change} run={run} state={state} />
+      return <BuildStep onChange={change} onStart={(order) => void run.cancel().then(() => onStart(order))} run={run} state={state} />
     case 'review':
     case 'rejected':
       return <ReviewStep key={state.built.paymentId} onChange={change} run={run} state={state} />

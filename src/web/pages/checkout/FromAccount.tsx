@@ -27,11 +27,11 @@ export function FromAccount({ account, network, balanceAtomic, loading, unreadab
         {account ? (
           <>
             <WalletIcon icon={account.icon} />
-            <div className="min-w-0 flex-1">
+            <div className="min-w-32 flex-1">
               <p className="text-sm font-medium">{account.walletName}</p>
               <Address value={account.address} />
             </div>
-            <div className="text-end">
+            <div className="max-sm:order-last max-sm:w-full max-sm:flex max-sm:flex-row-reverse max-sm:items-baseline max-sm:justify-between sm:text-end">
               {balanceAtomic !== undefined ? (
                 <Amount atomic={balanceAtomic} decimals={asset.decimals} symbol={asset.symbol} />
               ) : loading ? (

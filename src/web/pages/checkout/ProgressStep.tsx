@@ -19,6 +19,7 @@ import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
 import { Confirmations } from './Confirmations.tsx'
 import { ReceiptButtons } from './ReceiptButtons.tsx'
 import { progressOf } from './words.ts'
+import { StepHeading } from './StepHeading.tsx'
 
 export type ProgressStepProps = {
   run: PaymentRun
@@ -38,9 +39,9 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
     <Card className="print-page">
       <div className="text-center">
         <span className={cx('inline-flex size-12 items-center justify-center rounded-full', toneClass[tone])}>{working && !isPaid(state) ? <Spinner /> : <Icon name={icon} size={20} />}</span>
-        <h2 className="mt-3 text-lg font-semibold" data-step-heading tabIndex={-1}>
+        <StepHeading large>
           {title}
-        </h2>
+        </StepHeading>
         <p className="mx-auto mt-1 max-w-120 text-sm text-muted">{body}</p>
         <div className="mt-4">
           <Amount atomic={order.amountAtomic} decimals={decimals} exact size="xl" symbol={symbol} />

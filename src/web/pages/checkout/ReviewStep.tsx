@@ -18,6 +18,7 @@ import { Instructions } from './Instructions.tsx'
 import { MatchTable } from './MatchTable.tsx'
 import { SimulationResult } from './SimulationResult.tsx'
 import { useSecondsLeft } from './use-run.ts'
+import { StepHeading } from './StepHeading.tsx'
 
 export type ReviewStepProps = {
   run: PaymentRun
@@ -50,9 +51,9 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
   return (
     <Card>
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <h2 className="text-base font-semibold" data-step-heading tabIndex={-1}>
+        <StepHeading>
           Check and sign
-        </h2>
+        </StepHeading>
         <Deadline seconds={seconds} />
       </div>
 
@@ -89,7 +90,11 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
       <div className="sticky bottom-16 -mx-5 mt-6 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4 lg:bottom-0">
         {closing && !blocked && <p className="mb-3 text-sm text-warn-ink">Too little time is left to sign. Prepare it again: everything you entered is kept.</p>}
         <div className="flex flex-wrap gap-2">
-          {blocked ? null : closing ? (
+          {blocked ? (
+            <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg">
+              Prepare it again
+            </Button>
+          ) : closing ? (
             <Button className="flex-1" icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg" variant="primary">
               Prepare it again
             </Button>

@@ -5,6 +5,7 @@ import { Amount } from '../../ui/Amount.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
+import { StepHeading } from './StepHeading.tsx'
 
 const HELP_AFTER_MS = 8_000
 
@@ -25,9 +26,9 @@ export function WalletStep({ state, onChange }: WalletStepProps) {
         <span className="inline-flex text-accent">
           <Spinner />
         </span>
-        <h2 className="mt-4 text-lg font-semibold" data-step-heading tabIndex={-1}>
+        <StepHeading large>
           Approve in {order.walletName}
-        </h2>
+        </StepHeading>
         <p className="mx-auto mt-1 max-w-108 text-sm text-muted">Compare the amount and the address there with these. Approve only if they are equal.</p>
         <div className="mx-auto mt-5 max-w-120 rounded-lg bg-sunken px-4 py-4">
           <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="lg" symbol={order.asset.symbol} />

@@ -44,6 +44,15 @@ export function sellersOn(network: Network, sellerWallets: readonly string[]): s
   })
 }
 
+/** The recipient after the network changed: a seller's wallet gives way to the seller's wallet there; anything typed stays. */
+export function recipientOn(networks: readonly Network[], fields: Fields, sellerWallets: readonly string[]): string {
+  const network = networks.find((each) => each.network === fields.network)
+  const sellers = network ? sellersOn(network, sellerWallets) : []
+  const typed = fields.recipient !== '' && !sellerWallets.includes(fields.recipient)
+  if (typed || sellers.includes(fields.recipient)) return fields.recipient
+  return sellers.length === 1 ? (sellers[0] ?? '') : ''
+}
+
 /** The order of checked fields. Its id is made here, before anything is asked of anyone. */
 export function orderOf(fields: Fields, network: Network, account: ConnectedAccount): PaymentOrder {
   const asset = nativeAsset(network)

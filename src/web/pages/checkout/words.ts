@@ -76,6 +76,6 @@ function failureOf(state: Extract<PaymentState, { step: 'failed' }>): Progress {
     case 'reverted':
       return { ...base, title: 'The network refused it', body: `${state.detail ?? 'It was carried out and failed.'} The recipient got nothing.` }
     case 'other':
-      return { ...base, title: 'Something else landed', body: 'The transaction on the chain is not the payment you asked for. Do not pay again before you have looked at it in your wallet.' }
+      return { ...base, title: 'Something else landed', body: `The transaction on the chain is not the payment you asked for. ${state.detail ?? ''} Do not pay again before you have looked at it in your wallet.` }
   }
 }

@@ -8,7 +8,7 @@ import type { Network } from '#contract/network.ts'
 import { serverNow } from '../../clock.ts'
 import type { Built, PaymentOrder, Reading, Sent, Simulation } from '../../payment/order.ts'
 import type { PaymentChain } from '../../payment/ports.ts'
-import { intentOf } from '../intent.ts'
+import { firstDifference, intentOf } from '../intent.ts'
 import { findByNonce, type FoundTransaction } from './find.ts'
 
 /** How many later nonces of the sender are looked through for a payment whose wallet chose the nonce itself. */
@@ -89,7 +89,8 @@ async function readLanded({ client, network, order, built }: Look, hash: Hash, h
   if (!receipt) return undefined
   const transaction = await client.getTransaction({ hash })
   const facts = decodeLanded(transaction, receipt, order.asset)
-  const paid = facts.ok && compareLanded(intentOf(order, built.paymentId, built.maxFeeAtomic), facts).ok
+  const match = facts.ok ? compareLanded(intentOf(order, built.paymentId, built.maxFeeAtomic), facts) : undefined
+  const paid = match?.ok === true
   const reverted = receipt.status === 'reverted'
   const height = Number(receipt.blockNumber)
   const confirmations = Math.max(1, head.height - height + 1)
@@ -97,7 +98,7 @@ async function readLanded({ client, network, order, built }: Look, hash: Hash, h
     kind: 'landed',
     at: serverNow(),
     outcome: paid ? 'paid' : reverted ? 'reverted' : 'other',
-    failure: reverted ? 'The transaction was carried out and reverted: nothing was paid but the fee.' : null,
+    failure: reverted ? 'The transaction was carried out and reverted: nothing was paid but the fee.' : paid ? null : `On the chain, ${firstDifference(match?.rows ?? [])}`,
     commitment: height <= head.finalizedHeight ? 'finalized' : confirmations >= network.confirmations ? 'confirmed' : 'processed',
     landed: {
       signature: hash,

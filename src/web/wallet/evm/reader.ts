@@ -6,7 +6,7 @@ import { firstDifference, intentOf } from '../intent.ts'
 
 /** Reads EVM transactions from their bytes. */
 export const evmReader: TransactionReader = {
-  match: (order, paymentId, maxFeeAtomic, bytes) => matchTransaction(intentOf(order, paymentId, maxFeeAtomic), bytes),
+  match: (order, { paymentId, maxFeeAtomic }, bytes) => matchTransaction(intentOf(order, paymentId, maxFeeAtomic), bytes),
   describe: (order, bytes) => {
     const decoded = decodeTransaction(bytes, order.asset)
     return decoded.ok ? decoded.steps : []

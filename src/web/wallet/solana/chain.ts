@@ -7,7 +7,7 @@ import { SOLANA_FINAL_CONFIRMATIONS, type Network } from '#contract/network.ts'
 import { serverNow } from '../../clock.ts'
 import type { Built, PaymentOrder, Reading, Sent, Simulation } from '../../payment/order.ts'
 import type { PaymentChain } from '../../payment/ports.ts'
-import { intentOf } from '../intent.ts'
+import { firstDifference, intentOf } from '../intent.ts'
 import type { Rpc } from './connections.ts'
 
 /** The user's own view of one Solana cluster. Everything is polled: a proxy that drops WebSockets must not look like an expiry. */
@@ -62,13 +62,14 @@ async function read(rpc: Rpc, order: PaymentOrder, built: Built, sent: Sent): Pr
   const transaction = await rpc((connection) => connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }))
   if (!transaction) return { kind: 'pending', at: serverNow(), signature }
   const facts = decodeLanded(transaction)
-  const paid = facts.ok && compareLanded(intentOf(order, built.paymentId, built.maxFeeAtomic), facts).ok
+  const match = facts.ok ? compareLanded(intentOf(order, built.paymentId, built.maxFeeAtomic), facts) : undefined
+  const paid = match?.ok === true
   const failed = status.err !== null
   return {
     kind: 'landed',
     at: serverNow(),
     outcome: paid && !failed ? 'paid' : failed ? 'reverted' : 'other',
-    failure: failed ? `The transaction was carried out and failed: ${describeFailure(status.err)}. Nothing was paid but the fee.` : null,
+    failure: failed ? `The transaction was carried out and failed: ${describeFailure(status.err)}. Nothing was paid but the fee.` : paid ? null : `On the chain, ${firstDifference(match?.rows ?? [])}`,
     commitment,
     landed: {
       signature,

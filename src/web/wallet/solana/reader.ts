@@ -6,7 +6,8 @@ import { firstDifference, intentOf } from '../intent.ts'
 
 /** Reads Solana transactions from their bytes. */
 export const solanaReader: TransactionReader = {
-  match: (order, paymentId, maxFeeAtomic, bytes) => matchTransaction(intentOf(order, paymentId, maxFeeAtomic), bytes),
+  match: (order, { paymentId, maxFeeAtomic, chainKnown }, bytes) =>
+    matchTransaction(intentOf(order, paymentId, maxFeeAtomic), bytes, chainKnown === null ? {} : { blockhashKnown: chainKnown }),
   describe: (_order, bytes) => {
     const decoded = decodeTransaction(bytes)
     return decoded.ok ? decoded.steps : []
