@@ -23,6 +23,7 @@ import { DEVNET_MNEMONIC } from './wallets.ts'
 export const EVM_CHAIN_ID = 31_337
 
 const READY_POLL_MS = 20
+const REQUEST_TIMEOUT_MS = 60_000
 const ACCOUNTS = 20
 
 export type EvmOptions = {
@@ -77,7 +78,7 @@ export class EvmNode implements AsyncDisposable {
 
   /** Sends from one of the node's own accounts. */
   wallet(privateKey: Hex): WalletClient<HttpTransport, Chain, PrivateKeyAccount> {
-    return createWalletClient({ account: privateKeyToAccount(privateKey), chain: this.client.chain, transport: http(this.rpcUrl) })
+    return createWalletClient({ account: privateKeyToAccount(privateKey), chain: this.client.chain, transport: http(this.rpcUrl, { timeout: REQUEST_TIMEOUT_MS }) })
   }
 
   /** Blocks come only when mined by hand until the work is done: for history in the past. */
@@ -102,7 +103,7 @@ function rpcUrl(port: number): string {
 
 function connect(url: string): EvmClient {
   const chain = defineChain({ id: EVM_CHAIN_ID, name: 'Local EVM', nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 }, rpcUrls: { default: { http: [url] } } })
-  return createTestClient({ mode: 'anvil', chain, transport: http(url, { retryCount: 0 }), pollingInterval: 100, cacheTime: 0 }).extend(publicActions)
+  return createTestClient({ mode: 'anvil', chain, transport: http(url, { retryCount: 0, timeout: REQUEST_TIMEOUT_MS }), pollingInterval: 100, cacheTime: 0 }).extend(publicActions)
 }
 
 async function untilAnswers(url: string): Promise<void> {

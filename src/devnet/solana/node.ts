@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { Connection } from '@solana/web3.js'
-import * as v from 'valibot'
 import { Supervised } from '../child.ts'
+import { untilListening } from '../listening.ts'
 
 export type SolanaOptions = {
   dir: string
@@ -11,12 +11,11 @@ export type SolanaOptions = {
   say: (line: string) => void
 }
 
-const Listening = v.object({ msg: v.literal('listening'), port: v.number(), wsPort: v.number() })
-
 /** A real Solana node in a child process: native code that panics must not take the devnet along. */
 export class SolanaNode implements AsyncDisposable {
   readonly rpcUrl: string
   readonly wsUrl: string
+  /** For calls over HTTP alone: a subscription would go on dialling after the node has ended. */
   readonly connection: Connection
   readonly #process: Supervised
 
@@ -32,7 +31,7 @@ export class SolanaNode implements AsyncDisposable {
     const env = { DIR: options.dir, PORT: String(options.port), WS_PORT: String(options.wsPort), SLOT_TIME_MS: String(options.slotTimeMs) }
     const node = await Supervised.start(
       { name: 'Solana node', command: process.execPath, args: [main], env },
-      { ready: (run) => run.line((line) => (isListening(line) ? true : undefined)).then(() => undefined), say: options.say },
+      { ready: untilListening, say: options.say },
     )
     return new SolanaNode(node, options)
   }
@@ -47,13 +46,5 @@ export class SolanaNode implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#process.stop()
-  }
-}
-
-function isListening(line: string): boolean {
-  try {
-    return v.is(Listening, JSON.parse(line))
-  } catch {
-    return false
   }
 }

@@ -1,4 +1,4 @@
-import { encodeDeployData, erc20Abi, getContractAddress, parseAbi, parseEther, parseUnits, type Address, type Hex } from 'viem'
+import { encodeDeployData, encodeFunctionData, erc20Abi, getContractAddress, parseAbi, parseEther, parseGwei, parseUnits, type Address, type Hex } from 'viem'
 import type { Asset } from '#contract/network.ts'
 import { multicall3, permit2, usdCoin, wrappedEther } from '../artifacts/load.ts'
 import type { EvmNode } from '../evm.ts'
@@ -16,6 +16,10 @@ const USDC_SUPPLY = parseUnits('1000000000', 6)
 const USDC_EACH = parseUnits('10000', 6)
 const WETH_EACH = parseEther('10')
 
+const DEPLOY_GAS = 2_500_000n
+const CALL_GAS = 150_000n
+const FEES = { maxFeePerGas: parseGwei('5'), maxPriorityFeePerGas: parseGwei('1') }
+
 const constructorAbi = parseAbi(['constructor(address holder, uint256 supply)'])
 const depositAbi = parseAbi(['function deposit() payable'])
 
@@ -27,26 +31,25 @@ export async function deployEvmTokens(node: EvmNode, holders: readonly Address[]
   if ((await client.getTransactionCount({ address: owner.address })) > 0) return
 
   const wallet = node.wallet(owner.privateKey)
-  let nonce = 0
+  const calls: { to?: Address; data: Hex; value?: bigint; gas: bigint }[] = [
+    { data: encodeDeployData({ abi: constructorAbi, bytecode: usdCoin.bytecode, args: [owner.address, USDC_SUPPLY] }), gas: DEPLOY_GAS },
+    { data: wrappedEther.bytecode, gas: DEPLOY_GAS },
+    { to: EVM_TOKENS.WETH.address, data: encodeFunctionData({ abi: depositAbi }), value: WETH_EACH * BigInt(holders.length), gas: CALL_GAS },
+    ...holders.flatMap((holder) => [
+      { to: EVM_TOKENS.USDC.address, data: transferData(holder, USDC_EACH), gas: CALL_GAS },
+      { to: EVM_TOKENS.WETH.address, data: transferData(holder, WETH_EACH), gas: CALL_GAS },
+    ]),
+  ]
   const hashes: Hex[] = []
-  const send = async (call: { to?: Address; data: Hex; value?: bigint }) => {
-    hashes.push(await wallet.sendTransaction({ ...call, nonce: nonce++ }))
-  }
-  await send({ data: encodeDeployData({ abi: constructorAbi, bytecode: usdCoin.bytecode, args: [owner.address, USDC_SUPPLY] }) })
-  await send({ data: wrappedEther.bytecode })
-  await client.mine({ blocks: 1 })
-
-  const write = { account: wallet.account, chain: wallet.chain }
-  hashes.push(await wallet.writeContract({ ...write, address: EVM_TOKENS.WETH.address, abi: depositAbi, functionName: 'deposit', value: WETH_EACH * BigInt(holders.length), nonce: nonce++ }))
-  await client.mine({ blocks: 1 })
-  for (const holder of holders) {
-    for (const [token, amount] of [[EVM_TOKENS.USDC, USDC_EACH], [EVM_TOKENS.WETH, WETH_EACH]] as const) {
-      hashes.push(await wallet.writeContract({ ...write, address: token.address, abi: erc20Abi, functionName: 'transfer', args: [holder, amount], nonce: nonce++ }))
-    }
-  }
+  // Nonces order them, so one block can hold them all; nothing has to be asked of a chain that does not have the tokens yet.
+  for (const [nonce, call] of calls.entries()) hashes.push(await wallet.sendTransaction({ ...call, ...FEES, nonce }))
   await client.mine({ blocks: 1 })
   for (const hash of hashes) {
     const receipt = await client.waitForTransactionReceipt({ hash })
     if (receipt.status !== 'success') throw new Error(`The devnet's tokens could not be deployed: ${hash} reverted.`)
   }
+}
+
+function transferData(to: Address, amount: bigint): Hex {
+  return encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [to, amount] })
 }

@@ -1,0 +1,59 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import bs58 from 'bs58'
+import * as v from 'valibot'
+import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
+import type { Family } from '#contract/address.ts'
+
+const hex = v.custom<`0x${string}`>((value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value))
+
+const Config = v.object({
+  people: v.array(v.object({ name: v.string(), evmPrivateKey: hex, solanaSecretKey: v.string() })),
+  evm: v.object({ chainId: v.number(), rpcUrl: v.string() }),
+})
+
+export type Person = { name: string; evm: PrivateKeyAccount; solana: { address: string; publicKey: Uint8Array; sign: (message: Uint8Array) => Uint8Array } }
+
+export type Setup = { people: Person[]; evm: { chainId: number; rpcUrl: string } }
+
+const source = new URL('demo-wallet.json', document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : location.href)
+let loading: Promise<Setup> | undefined
+
+/** The accounts and the node of this machine, read at first need. */
+export function setup(): Promise<Setup> {
+  loading ??= load().catch((error: unknown) => {
+    loading = undefined
+    throw error
+  })
+  return loading
+}
+
+async function load(): Promise<Setup> {
+  const response = await fetch(source)
+  const { people, evm } = v.parse(Config, await response.json())
+  return { evm, people: people.map(({ name, evmPrivateKey, solanaSecretKey }) => ({ name, evm: privateKeyToAccount(evmPrivateKey), solana: solanaAccount(solanaSecretKey) })) }
+}
+
+function solanaAccount(secretKey: string): Person['solana'] {
+  const bytes = bs58.decode(secretKey)
+  const seed = bytes.slice(0, 32)
+  const publicKey = bytes.slice(32)
+  return { address: bs58.encode(publicKey), publicKey, sign: (message) => ed25519.sign(message, seed) }
+}
+
+const REMEMBERED = 'paydesk.demo-wallet'
+
+/** Whom this page may see, by family: kept over reloads, as wallets keep what a site was allowed. */
+export function remembered(family: Family): string | null {
+  return localStorage.getItem(`${REMEMBERED}.${family}`)
+}
+
+export function remember(family: Family, name: string | null): void {
+  if (name === null) localStorage.removeItem(`${REMEMBERED}.${family}`)
+  else localStorage.setItem(`${REMEMBERED}.${family}`, name)
+}
+
+/** The person this page is connected to, if any. */
+export async function connected(family: Family): Promise<Person | undefined> {
+  const name = remembered(family)
+  return name === null ? undefined : (await setup()).people.find((person) => person.name === name)
+}

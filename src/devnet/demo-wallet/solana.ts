@@ -1,0 +1,127 @@
+import { SolanaSignMessage, SolanaSignTransaction, type SolanaSignMessageFeature, type SolanaSignTransactionFeature } from '@solana/wallet-standard-features'
+import type { Wallet, WalletAccount } from '@wallet-standard/base'
+import {
+  StandardConnect,
+  StandardDisconnect,
+  StandardEvents,
+  type StandardConnectFeature,
+  type StandardDisconnectFeature,
+  type StandardEventsFeature,
+  type StandardEventsListeners,
+} from '@wallet-standard/features'
+import { decodeTransaction } from '#chains/solana/decode.ts'
+import { writeSignature } from './solana-signature.ts'
+import { chooseAccount } from './connect.ts'
+import { ICON, NAME } from './icon.ts'
+import { connected, remember, type Person } from './people.ts'
+import { ask, type Question } from './sheet.ts'
+
+const CHAINS = ['solana:devnet'] as const
+const FEATURES = [SolanaSignTransaction, SolanaSignMessage] as const
+
+type Features = StandardConnectFeature & StandardDisconnectFeature & StandardEventsFeature & SolanaSignTransactionFeature & SolanaSignMessageFeature
+
+let accounts: readonly WalletAccount[] = []
+const changeListeners = new Set<StandardEventsListeners['change']>()
+
+function setAccounts(person: Person | undefined): void {
+  accounts = person ? [Object.freeze({ address: person.solana.address, publicKey: person.solana.publicKey, chains: CHAINS, features: FEATURES, label: person.name })] : []
+  for (const listener of changeListeners) listener({ accounts })
+}
+
+const features: Features = {
+  [StandardConnect]: {
+    version: '1.0.0',
+    connect: async ({ silent } = {}) => {
+      if (accounts.length === 0) {
+        const person = (await connected('solana')) ?? (silent ? undefined : await chooseAccount('solana'))
+        if (!person && !silent) throw refused()
+        setAccounts(person)
+      }
+      return { accounts }
+    },
+  },
+  [StandardDisconnect]: {
+    version: '1.0.0',
+    disconnect: async () => {
+      remember('solana', null)
+      setAccounts(undefined)
+    },
+  },
+  [StandardEvents]: {
+    version: '1.0.0',
+    on: (_event, listener) => {
+      changeListeners.add(listener)
+      return () => changeListeners.delete(listener)
+    },
+  },
+  [SolanaSignTransaction]: {
+    version: '1.0.0',
+    supportedTransactionVersions: ['legacy', 0],
+    signTransaction: async (...inputs) => {
+      const outputs: { signedTransaction: Uint8Array }[] = []
+      for (const { account, transaction } of inputs) {
+        const person = await signerOf(account)
+        if ((await ask(describe(transaction, person))) === undefined) throw refused()
+        outputs.push({ signedTransaction: writeSignature(transaction, person.solana) })
+      }
+      return outputs
+    },
+  },
+  [SolanaSignMessage]: {
+    version: '1.0.0',
+    signMessage: async (...inputs) => {
+      const outputs: { signedMessage: Uint8Array; signature: Uint8Array }[] = []
+      for (const { account, message } of inputs) {
+        const person = await signerOf(account)
+        const text = new TextDecoder().decode(message)
+        const answer = await ask({ title: 'Sign this message?', explanation: `${location.host} asks ${person.name} to sign. Nothing is paid.`, text, approve: 'Sign' })
+        if (answer === undefined) throw refused()
+        outputs.push({ signedMessage: message, signature: person.solana.sign(message) })
+      }
+      return outputs
+    },
+  },
+}
+
+/** What the transaction does, read from its bytes. */
+function describe(transaction: Uint8Array, person: Person): Question {
+  const common = { title: 'Sign this payment?', explanation: `From ${person.name}, on the local network.`, approve: 'Approve' }
+  const decoded = decodeTransaction(transaction)
+  if (!decoded.ok) return { ...common, title: 'Sign this transaction?', explanation: `This wallet cannot read it: ${decoded.problem}` }
+  const facts = decoded.steps.flatMap(({ kind, facts: stepFacts }) => Object.entries(stepFacts).map(([label, value]) => [`${kind.replaceAll('_', ' ')}: ${label}`, value] as const))
+  return { ...common, facts: [...facts, ['fee payer', decoded.feePayer]] }
+}
+
+async function signerOf(account: WalletAccount): Promise<Person> {
+  const person = await connected('solana')
+  if (person?.solana.address !== account.address) throw new Error('This page is not connected to that account.')
+  return person
+}
+
+/** Worded and numbered as wallets in the field do it. */
+function refused(): Error {
+  return Object.assign(new Error('User rejected the request.'), { code: 4001 })
+}
+
+const wallet: Wallet & { features: Features } = {
+  version: '1.0.0',
+  name: NAME,
+  icon: ICON,
+  chains: CHAINS,
+  features,
+  get accounts() {
+    return accounts
+  },
+}
+
+/** Registers this wallet by the Wallet Standard, with pages that listen already and with those that come. */
+export function registerSolana(): void {
+  type Api = { register: (wallet: Wallet) => void }
+  const callback = ({ register }: Api) => register(wallet)
+  // The page's event is an `Event` with a `detail` of its own, not a `CustomEvent`.
+  window.addEventListener('wallet-standard:app-ready', (event: Event & { detail?: Api }) => {
+    if (event.detail) callback(event.detail)
+  })
+  window.dispatchEvent(new CustomEvent('wallet-standard:register-wallet', { detail: callback }))
+}

@@ -1,0 +1,47 @@
+import { Devnet } from './network.ts'
+import { readOptions } from './options.ts'
+import { portProblems } from './ports.ts'
+import { writeToolsFile } from './tools-file.ts'
+
+/** `npm start`: everything on this machine, until Ctrl-C. */
+const stopped = new Promise<void>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => resolve())
+})
+const say = (line: string) => console.log(line)
+
+try {
+  const options = readOptions(process.argv.slice(2), process.env)
+  const problems = await portProblems(options.named)
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+  say('Starting Paydesk.')
+  const starting = Devnet.create({ ...options, say })
+  // Ctrl-C while it starts: what has started is ended as soon as the start is over, however it ends.
+  const interrupted = await Promise.race([stopped.then(() => true), starting.then(() => false)])
+  if (interrupted) say('Stopping as soon as the start allows it.')
+  await using net = await starting
+  if (!interrupted) {
+    const path = await writeToolsFile(net)
+    say(whatNow(net, path))
+    await stopped
+    say('\nStopping.')
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error))
+  process.exit(1)
+}
+process.exit(0)
+
+function whatNow(net: Devnet, path: string): string {
+  const { seller } = net.wallets
+  return `
+Paydesk is ready:  ${net.urls.web}
+
+  Pay      open ${net.urls.web}/pay?to=${seller.evm.address}&amount=0.01
+           or   ${net.urls.web}/pay?to=${seller.solana.address}&amount=0.1
+           and connect "Demo wallet" as Buyer. No extension is needed.
+  Review   sign in as Seller with the same wallet: ${net.urls.web}/payments
+  Build    API and reference: ${net.urls.service}/docs
+           addresses, keys and tokens: ${path}
+
+Ctrl-C ends everything; the next start has the same history. npm start -- --reset forgets it.`
+}

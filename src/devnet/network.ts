@@ -1,0 +1,203 @@
+import { writeFile } from 'node:fs/promises'
+import type { Asset, Network } from '#contract/network.ts'
+import { openDatabase } from '#postgres/open.ts'
+import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
+import { EVM_CHAIN_ID, EvmNode } from './evm.ts'
+import { Folder } from './folder.ts'
+import { createKeys, readKeys, writeKeys, type Keys } from './keys.ts'
+import { localNetworks } from './networks.ts'
+import { freePort } from './ports.ts'
+import { Program } from './program.ts'
+import { genesisTime, seedHistory } from './seed/seed.ts'
+import { SolanaNode } from './solana/node.ts'
+import { deployEvmTokens, EVM_TOKENS } from './tokens/evm.ts'
+import { createSolanaAccounts, SOLANA_TOKENS } from './tokens/solana.ts'
+import { devnetWallets, seedPayers, type Wallets } from './wallets.ts'
+import { ensureBuilt } from './web/build.ts'
+import { WebServer } from './web/server.ts'
+
+export type Ports = { web: number; bff: number; service: number; evm: number; solana: number; solanaWs: number }
+
+export type DevnetOptions = {
+  /** Kept and found again at the next start; a temporary folder otherwise. */
+  dir?: string
+  /** Forgets what `dir` holds. */
+  reset?: boolean
+  /** Free ones otherwise. */
+  ports?: Partial<Ports>
+  /** Which programs run; all by default. The bff needs the service, the web the bff. */
+  programs?: { service?: boolean; bff?: boolean; web?: boolean }
+  /** Sixty days of history at the first start; true by default. */
+  seed?: boolean
+  evmBlockTimeSeconds?: number
+  slotTimeMs?: number
+  /** A Postgres server for service and bff; embedded ones otherwise. */
+  databaseUrl?: string
+  /** Hears what happens, in sentences. */
+  say?: (line: string) => void
+}
+
+type Chains = { evm: EvmNode; solana: SolanaNode }
+type Started = { folder: Folder; chains: Chains; networks: Network[]; keys: Keys; service?: Program; bff?: Program; web?: WebServer }
+
+/**
+ * Everything on this machine: both chains with tokens, the service, the proxy and the web app, as they run in production but for their
+ * environment. `await using net = await Devnet.create()` leaves nothing behind.
+ */
+export class Devnet implements AsyncDisposable {
+  readonly evm: { rpcUrl: string; chainId: number; tokens: Readonly<Record<string, Asset>>; kill: () => Promise<void> }
+  readonly solana: { rpcUrl: string; wsUrl: string; tokens: Readonly<Record<string, Asset>>; kill: () => Promise<void> }
+  readonly networks: Network[]
+  readonly wallets: Wallets
+  readonly apiKeys: { operator: string; standard: string; readonly: string }
+  readonly urls: { web: string; bff: string; service: string }
+  readonly #started: Started
+  readonly #stack: AsyncDisposableStack
+
+  private constructor(started: Started, stack: AsyncDisposableStack) {
+    const { chains, networks, keys, service, bff, web } = started
+    this.evm = { rpcUrl: chains.evm.rpcUrl, chainId: EVM_CHAIN_ID, tokens: EVM_TOKENS, kill: () => chains.evm.kill() }
+    this.solana = { rpcUrl: chains.solana.rpcUrl, wsUrl: chains.solana.wsUrl, tokens: SOLANA_TOKENS, kill: () => chains.solana.kill() }
+    this.networks = networks
+    this.wallets = devnetWallets()
+    this.apiKeys = { operator: keys.operator, standard: keys.standard, readonly: keys.readonly }
+    this.urls = { web: web?.url ?? '', bff: bff?.url ?? '', service: service?.url ?? '' }
+    this.#started = started
+    this.#stack = stack
+  }
+
+  static async create(options: DevnetOptions = {}): Promise<Devnet> {
+    const say = options.say ?? (() => undefined)
+    await using stack = new AsyncDisposableStack()
+    const folder = stack.use(await Folder.open(options.dir, options.reset ?? false))
+    const ports = await choosePorts(options.ports)
+    const programs = { service: true, bff: true, web: true, ...options.programs }
+    const building = programs.web ? ensureBuilt(say) : Promise.resolve()
+    // Awaited below; a failure must not count as unhandled until then.
+    building.catch(() => undefined)
+
+    const chains = await startChains(stack, folder, { ...options, ports, say })
+    const networks = localNetworks({ evm: { rpcUrl: chains.evm.rpcUrl, blockTimeSeconds: blockTime(options) }, solana: { ...chains.solana, rpcUrl: chains.solana.rpcUrl, wsUrl: chains.solana.wsUrl, slotTimeMs: slotTime(options) } })
+    await writeFile(folder.in('networks.json'), JSON.stringify(networks))
+    const keys = folder.complete ? await readKeys(folder.path) : await firstStart(folder, chains, { ...options, say })
+    const started: Started = { folder, chains, networks, keys }
+    const setting = { folder, ports, networks, keys, options: { ...options, say } }
+    if (programs.service) {
+      started.service = stack.use(await startService(setting))
+      say(`service  ${started.service.url}`)
+    }
+    if (programs.bff) {
+      started.bff = stack.use(await startBff(setting))
+      say(`bff      ${started.bff.url}`)
+    }
+    await building
+    if (programs.web) {
+      started.web = stack.use(await WebServer.start({ port: ports.web, bffPort: ports.bff, networks, wallets: devnetWallets() }))
+      say(`web      ${started.web.url}`)
+    }
+    return new Devnet(started, stack.move())
+  }
+
+  /** The running service: `kill` and `restart` resolve when it serves again. */
+  get service(): Program {
+    return present(this.#started.service, 'service')
+  }
+
+  get bff(): Program {
+    return present(this.#started.bff, 'bff')
+  }
+
+  /** Where everything lies. */
+  get dir(): string {
+    return this.#started.folder.path
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync()
+  }
+}
+
+const blockTime = (options: DevnetOptions) => options.evmBlockTimeSeconds ?? 1
+const slotTime = (options: DevnetOptions) => options.slotTimeMs ?? 400
+
+async function choosePorts(chosen: Partial<Ports> = {}): Promise<Ports> {
+  const [web, bff, service, evm, solana, solanaWs] = await freePorts(6)
+  return { web: web ?? 0, bff: bff ?? 0, service: service ?? 0, evm: evm ?? 0, solana: solana ?? 0, solanaWs: solanaWs ?? 0, ...chosen }
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>()
+  while (ports.size < count) ports.add(await freePort())
+  return [...ports]
+}
+
+type Starting = DevnetOptions & { say: (line: string) => void }
+
+async function startChains(stack: AsyncDisposableStack, folder: Folder, options: Starting & { ports: Ports }): Promise<Chains> {
+  const { ports, say, seed = true } = options
+  const starting = Promise.allSettled([
+    EvmNode.start({ dir: folder.in('evm'), port: ports.evm, blockTimeSeconds: blockTime(options), genesisTime: seed ? genesisTime(Date.now()) : undefined, say }),
+    SolanaNode.start({ dir: folder.in('solana'), port: ports.solana, wsPort: ports.solanaWs, slotTimeMs: slotTime(options), say }),
+  ])
+  const [evm, solana] = await starting
+  if (evm.status === 'fulfilled') stack.use(evm.value)
+  if (solana.status === 'fulfilled') stack.use(solana.value)
+  if (evm.status === 'rejected') throw evm.reason
+  if (solana.status === 'rejected') throw solana.reason
+  say(`EVM      ${evm.value.rpcUrl}`)
+  say(`Solana   ${solana.value.rpcUrl} and ${solana.value.wsUrl}`)
+  return { evm: evm.value, solana: solana.value }
+}
+
+/** Tokens, account, keys and history: once for each folder, before the service takes its database. */
+async function firstStart(folder: Folder, chains: Chains, options: Starting): Promise<Keys> {
+  const { databaseUrl, seed = true, say } = options
+  say('First start: preparing the database and the tokens.')
+  const holders = [...Object.values(devnetWallets()), ...seedPayers()]
+  // First, and alone: the embedded database blocks this thread while it sets itself up, and requests to the chains would time out.
+  await using opened = await openDatabase(databaseUrl ? { url: databaseUrl } : { dataDir: folder.in('service') }, SERVICE_SCHEMA)
+  await Promise.all([
+    deployEvmTokens(chains.evm, holders.map(({ evm }) => evm.address)),
+    createSolanaAccounts(chains.solana.connection, holders.map(({ solana }) => solana.address)),
+  ])
+  const keys = await createKeys(opened.db)
+  if (seed) {
+    const count = await seedHistory(chains, opened.db, keys.accountId)
+    say(`Wrote ${count} payments of the last sixty days.`)
+  }
+  await writeKeys(folder.path, keys)
+  await folder.markComplete()
+  return keys
+}
+
+type Setting = { folder: Folder; ports: Ports; networks: Network[]; keys: Keys; options: Starting }
+
+function startService({ folder, ports, options }: Setting): Promise<Program> {
+  const env = { ...database(folder, 'service', options), NETWORKS_FILE: folder.in('networks.json') }
+  return Program.start({ name: 'service', port: ports.service, env, logDir: folder.in('logs'), say: options.say })
+}
+
+function startBff({ folder, ports, keys, options }: Setting): Promise<Program> {
+  const { seller } = devnetWallets()
+  const sellerWallets = `${seller.evm.address},${seller.solana.address}`
+  const env = {
+    ...database(folder, 'bff', options),
+    SERVICE_URL: `http://127.0.0.1:${ports.service}`,
+    SERVICE_API_KEY: keys.proxy,
+    NETWORKS_FILE: folder.in('networks.json'),
+    ALLOWED_ORIGINS: `http://localhost:${ports.web},http://127.0.0.1:${ports.web}`,
+    SELLER_WALLETS: sellerWallets,
+    OPERATOR_WALLETS: sellerWallets,
+    TITLE: 'Paydesk',
+  }
+  return Program.start({ name: 'bff', port: ports.bff, env, logDir: folder.in('logs'), say: options.say })
+}
+
+function database(folder: Folder, name: string, { databaseUrl }: Starting): Record<string, string> {
+  return databaseUrl ? { DATABASE_URL: databaseUrl } : { DATA_DIR: folder.in(name) }
+}
+
+function present(program: Program | undefined, name: string): Program {
+  if (!program) throw new Error(`This devnet was made without the ${name}.`)
+  return program
+}

@@ -1,0 +1,114 @@
+import { createReadStream } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { extname, join, normalize, sep } from 'node:path'
+import type { Network } from '#contract/network.ts'
+import { chainIdOf, familyOf } from '#contract/network.ts'
+import type { Wallets } from '../wallets.ts'
+import { DEMO_WALLET, DIST } from './build.ts'
+import { contentSecurityPolicy } from './policy.ts'
+
+export type WebOptions = { port: number; bffPort: number; networks: Network[]; wallets: Wallets }
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.ico': 'image/x-icon',
+  '.woff2': 'font/woff2',
+  '.txt': 'text/plain; charset=utf-8',
+  '.map': 'application/json',
+}
+
+const HOSTS = new Set(['localhost', '127.0.0.1'])
+
+/** A static host for the built web app, with the headers a real one is told to send, and the demo wallet as the browser's extension. */
+export class WebServer implements AsyncDisposable {
+  readonly url: string
+  readonly #server: Server
+
+  private constructor(server: Server, port: number) {
+    this.#server = server
+    this.url = `http://localhost:${port}`
+  }
+
+  static async start(options: WebOptions): Promise<WebServer> {
+    const server = createServer((request, response) => {
+      serve(options, request, response).catch(() => response.destroy())
+    })
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, '127.0.0.1', resolve))
+    return new WebServer(server, options.port)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve())
+      this.#server.closeAllConnections()
+    })
+  }
+}
+
+async function serve(options: WebOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return void response.writeHead(405, { allow: 'GET, HEAD' }).end()
+  const target = URL.parse(request.url ?? '/', `http://${request.headers.host ?? 'localhost'}`)
+  // A foreign name that resolves to this machine must not reach the wallet's keys.
+  if (!target || !HOSTS.has(target.hostname)) return void response.writeHead(421).end()
+  setHeaders(options, target.hostname, response)
+  const { pathname } = target
+  if (pathname === '/config.json') return sendJson(response, { proxyUrl: `http://${target.hostname}:${options.bffPort}`, title: 'Paydesk' })
+  if (pathname === '/demo-wallet.json') return sendJson(response, walletConfig(options))
+  if (pathname === '/demo-wallet.js') return sendFile(response, DEMO_WALLET, 'no-cache')
+  const file = await findFile(pathname)
+  if (file) return sendFile(response, file, pathname.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
+  // A missing asset is missing; any other path is a page of the app.
+  if (extname(pathname) !== '' && !pathname.startsWith('/pay')) return void response.writeHead(404).end()
+  const html = await readFile(join(DIST, 'index.html'), 'utf8')
+  response.writeHead(200, { 'content-type': TYPES['.html'], 'cache-control': 'no-cache' })
+  response.end(html.replace('<head>', '<head>\n    <script src="/demo-wallet.js"></script>'))
+}
+
+function setHeaders({ bffPort, networks }: WebOptions, host: string, response: ServerResponse): void {
+  response.setHeader('content-security-policy', contentSecurityPolicy({ proxyUrl: `http://${host}:${bffPort}`, networks }))
+  response.setHeader('x-content-type-options', 'nosniff')
+  response.setHeader('referrer-policy', 'strict-origin-when-cross-origin')
+  response.setHeader('x-frame-options', 'DENY')
+  response.setHeader('cross-origin-opener-policy', 'same-origin')
+  response.setHeader('permissions-policy', 'camera=(), geolocation=(), microphone=()')
+}
+
+function sendJson(response: ServerResponse, body: unknown): void {
+  response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' }).end(JSON.stringify(body))
+}
+
+/** A file of the build, never one outside of it; `index.html` only as a page. */
+async function findFile(pathname: string): Promise<string | undefined> {
+  if (pathname === '/' || pathname === '/index.html' || pathname.includes('\0')) return undefined
+  const file = normalize(join(DIST, decodeURIComponent(pathname)))
+  if (!file.startsWith(DIST + sep)) return undefined
+  const found = await stat(file).catch(() => undefined)
+  return found?.isFile() ? file : undefined
+}
+
+async function sendFile(response: ServerResponse, file: string, cacheControl: string): Promise<void> {
+  response.writeHead(200, { 'content-type': TYPES[extname(file)] ?? 'application/octet-stream', 'cache-control': cacheControl })
+  await new Promise<void>((resolve, reject) => {
+    createReadStream(file).once('error', reject).pipe(response).once('close', resolve)
+  })
+}
+
+/** What the demo wallet needs to stand in for an extension: the keys and the nodes of this machine. */
+function walletConfig({ networks, wallets: { buyer, seller } }: WebOptions): unknown {
+  const evm = networks.find(({ network }) => familyOf(network) === 'evm')
+  const solana = networks.find(({ network }) => familyOf(network) === 'solana')
+  return {
+    people: [
+      { name: 'Buyer', evmPrivateKey: buyer.evm.privateKey, solanaSecretKey: buyer.solana.secretKey },
+      { name: 'Seller', evmPrivateKey: seller.evm.privateKey, solanaSecretKey: seller.solana.secretKey },
+    ],
+    evm: evm && { chainId: chainIdOf(evm.network), rpcUrl: evm.rpcUrls[0] },
+    solana: solana && { rpcUrl: solana.rpcUrls[0] },
+  }
+}
