@@ -15,11 +15,6 @@ export class Recent<T> {
 
   async fresh(): Promise<T> {
     if (this.#value && Date.now() - this.#value.readAt < this.#ttlMs) return this.#value.value
-    return this.now()
-  }
-
-  /** Reads now, or joins the reading that runs. */
-  async now(): Promise<T> {
     this.#reading ??= this.#load().finally(() => (this.#reading = undefined))
     return this.#reading
   }

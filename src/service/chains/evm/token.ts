@@ -1,7 +1,8 @@
 import { decodeFunctionResult, encodeFunctionData, hexToString, parseAbi, size, zeroAddress, zeroHash, type Hex, type PublicClient } from 'viem'
 import { EVM_NATIVE } from '#contract/address.ts'
-import { nativeAsset, type Network } from '#contract/network.ts'
+import type { Network } from '#contract/network.ts'
 import type { TokenInfo } from '../chain.ts'
+import { nativeToken } from '../native-token.ts'
 import { printableText } from '../printable-text.ts'
 import type { EvmEndpoints } from './client.ts'
 import { refusal } from './simulate.ts'
@@ -29,7 +30,7 @@ const TRANSFER_WITH_AUTHORIZATION_TYPEHASH = '0x7c7c6cdb67a18743f49ec6fa9b35f50d
 
 /** An ERC-20 token or the native currency; undefined when the address is neither. */
 export function readToken(endpoints: EvmEndpoints, network: Network, address: string): Promise<TokenInfo | undefined> {
-  if (address === EVM_NATIVE || address === zeroAddress) return Promise.resolve(nativeInfo(network))
+  if (address === EVM_NATIVE || address === zeroAddress) return Promise.resolve(nativeToken(network))
   return endpoints.ask(async (client): Promise<TokenInfo | undefined> => {
     const token = address as Hex
     // A call to an address without code succeeds with nothing, so code comes first.
@@ -54,11 +55,6 @@ export function readToken(endpoints: EvmEndpoints, network: Network, address: st
       eip3009,
     }
   })
-}
-
-function nativeInfo(network: Network): TokenInfo {
-  const { address, name, symbol, decimals } = nativeAsset(network)
-  return { address, standard: 'native', name, symbol, decimals, totalSupplyAtomic: null, mintAuthority: null, freezeAuthority: null, eip3009: false }
 }
 
 async function readRaw(client: PublicClient, to: Hex, data: Hex): Promise<Hex | undefined> {

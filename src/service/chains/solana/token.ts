@@ -1,7 +1,8 @@
 import { PublicKey, type Connection } from '@solana/web3.js'
 import { SOLANA_NATIVE } from '#contract/address.ts'
-import { nativeAsset, type Network } from '#contract/network.ts'
+import type { Network } from '#contract/network.ts'
 import type { TokenInfo } from '../chain.ts'
+import { nativeToken } from '../native-token.ts'
 import { printableText } from '../printable-text.ts'
 import { ACCOUNT_TYPE_OFFSET, isMint, TOKEN_PROGRAM } from './accounts.ts'
 import type { SolanaEndpoints } from './client.ts'
@@ -14,7 +15,7 @@ type Names = { name: string | null; symbol: string | null }
 
 /** An SPL Token or Token-2022 mint, or the native currency; undefined when the address is neither. */
 export function readToken(endpoints: SolanaEndpoints, network: Network, address: string): Promise<TokenInfo | undefined> {
-  if (address === SOLANA_NATIVE) return Promise.resolve(nativeInfo(network))
+  if (address === SOLANA_NATIVE) return Promise.resolve(nativeToken(network))
   return endpoints.ask(async (connection): Promise<TokenInfo | undefined> => {
     const mint = new PublicKey(address)
     const account = await connection.getAccountInfo(mint, 'confirmed')
@@ -32,11 +33,6 @@ export function readToken(endpoints: SolanaEndpoints, network: Network, address:
       eip3009: false,
     }
   })
-}
-
-function nativeInfo(network: Network): TokenInfo {
-  const { address, name, symbol, decimals } = nativeAsset(network)
-  return { address, standard: 'native', name, symbol, decimals, totalSupplyAtomic: null, mintAuthority: null, freezeAuthority: null, eip3009: false }
 }
 
 /** A key behind a 4-byte flag: SPL Token's COption. */
