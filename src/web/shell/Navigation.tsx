@@ -32,7 +32,7 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
           const current = route !== undefined && pages.includes(route.name)
           return (
             <li key={label}>
-              <Link aria-current={current ? 'page' : undefined} className={cx('flex items-center font-medium transition-colors', item, current ? here : away)} to={to}>
+              <Link aria-current={current ? 'page' : undefined} className={cx('forced-chosen flex items-center font-medium transition-colors', item, current ? here : away)} to={to}>
                 <Icon className={look === 'side' && current ? 'text-accent' : undefined} name={icon} size={20} />
                 {label}
               </Link>

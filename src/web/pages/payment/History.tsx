@@ -18,7 +18,7 @@ const titles: Readonly<Record<PaymentStatus, string>> = {
 const sources: Readonly<Record<EventSource, string>> = {
   service: 'noted by the service',
   client: "reported by the payer's browser",
-  watcher: 'seen on the chain by the service',
+  watcher: 'read from the chain by the service',
   facilitator: 'told by the facilitator',
 }
 
