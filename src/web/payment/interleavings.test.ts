@@ -118,7 +118,7 @@ for (const family of ['solana', 'evm'] as const) {
           await story.browser.still()
         }
       }),
-      { numRuns: 400, seed: 20_261_121 },
+      { numRuns: 150, seed: 20_261_121 },
     )
   }, 120_000)
 }

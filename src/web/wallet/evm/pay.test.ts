@@ -1,0 +1,96 @@
+import type { EIP1193Provider } from 'viem'
+import { expect, test } from 'vitest'
+import { buildPayment } from '#chains/evm/build.ts'
+import { NATIVE_ETH, type Network } from '#contract/network.ts'
+import type { Built, PaymentOrder } from '../../payment/order.ts'
+import { payWithProvider } from './pay.ts'
+
+const SENDER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const HASH = `0x${'ab'.repeat(32)}`
+const network: Network = { network: 'eip155:31337', name: 'Local', rpcUrls: ['http://127.0.0.1:1'], testnet: true, blockTimeMs: 1000, confirmations: 1, assets: [NATIVE_ETH] }
+const order: PaymentOrder = { id: 'a', createdAt: 0, network: network.network, asset: NATIVE_ETH, sender: SENDER, recipient: RECIPIENT, amountAtomic: 10n ** 16n, walletName: 'Wallet' }
+const bytes = buildPayment({ ...order, paymentId: 'pay_1111111111111111111111', nonce: 7, gas: 21_000n, maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n })
+const built: Built = { paymentId: 'p', bytes, lastValidBlockHeight: 1, deadlineAt: 0, builtHeight: 0, nonce: 7, maxFeeAtomic: 1n, digest: '' }
+
+/** A wallet whose answers the test decides; by default it is on the right chain and sends. */
+function walletWith(answers: Record<string, (params: unknown) => unknown>) {
+  const asked: { method: string; params: unknown }[] = []
+  let chainId = '0x7a69'
+  const usual: Record<string, (params: unknown) => unknown> = {
+    eth_accounts: () => [SENDER.toLowerCase()],
+    eth_chainId: () => chainId,
+    eth_sendTransaction: () => HASH,
+    wallet_switchEthereumChain: () => ((chainId = '0x7a69'), null),
+    wallet_addEthereumChain: () => ((chainId = '0x7a69'), null),
+  }
+  const request = async ({ method, params }: { method: string; params?: unknown }) => {
+    asked.push({ method, params })
+    return (answers[method] ?? usual[method])?.(params)
+  }
+  const provider = { request } as unknown as EIP1193Provider
+  return { asked, methods: () => asked.map(({ method }) => method), pay: () => payWithProvider(provider, network, order, built), onChain: (id: string) => (chainId = id) }
+}
+
+const fail = (error: unknown) => () => {
+  throw error
+}
+
+test('the wallet is asked with the fields of the bytes, and with nothing else', async () => {
+  const wallet = walletWith({})
+  expect(await wallet.pay()).toEqual({ kind: 'sent', signature: HASH })
+  expect(wallet.asked.at(-1)).toEqual({
+    method: 'eth_sendTransaction',
+    params: [{ from: SENDER, to: RECIPIENT, value: '0x2386f26fc10000', gas: '0x5208', maxFeePerGas: '0x77359400', maxPriorityFeePerGas: '0x3b9aca00', nonce: '0x7', chainId: '0x7a69', type: '0x2' }],
+  })
+})
+
+test('a wallet on another chain is switched first; one that does not know the chain is told of it', async () => {
+  const wallet = walletWith({})
+  wallet.onChain('0x1')
+  expect(await wallet.pay()).toMatchObject({ kind: 'sent' })
+  expect(wallet.methods()).toContain('wallet_switchEthereumChain')
+
+  const nested = walletWith({ wallet_switchEthereumChain: fail({ code: -32603, message: 'x', data: { originalError: { code: 4902 } } }) })
+  nested.onChain('0x1')
+  expect(await nested.pay()).toMatchObject({ kind: 'sent' })
+  expect(nested.methods()).toContain('wallet_addEthereumChain')
+})
+
+test('a wallet that says it switched and did not is not asked to send', async () => {
+  const wallet = walletWith({ wallet_switchEthereumChain: () => null })
+  wallet.onChain('0x1')
+  expect(await wallet.pay()).toMatchObject({ kind: 'refused', trouble: { code: 'WRONG_CHAIN' } })
+  expect(wallet.methods()).not.toContain('eth_sendTransaction')
+})
+
+test('a network that cannot be added is told as that, and a refusal to add it as a refusal', async () => {
+  for (const [error, code] of [[{ code: -32603, message: 'rpc not reachable' }, 'ADD_CHAIN_FAILED'], [{ code: 4001 }, 'REJECTED']] as const) {
+    const wallet = walletWith({ wallet_switchEthereumChain: fail({ code: 4902 }), wallet_addEthereumChain: fail(error) })
+    wallet.onChain('0x1')
+    expect(await wallet.pay()).toMatchObject({ kind: 'refused', trouble: { code } })
+  }
+})
+
+test('an account that was switched is noticed right before the request', async () => {
+  const wallet = walletWith({ eth_accounts: () => [RECIPIENT, SENDER] })
+  expect(await wallet.pay()).toEqual({ kind: 'signer_changed' })
+  expect(wallet.methods()).not.toContain('eth_sendTransaction')
+})
+
+test('only an error that is certain to have sent nothing is a refusal', async () => {
+  for (const [error, kind] of [
+    [{ code: 4001 }, 'refused'],
+    [{ code: -32002 }, 'refused'],
+    [{ code: -32000, message: 'insufficient funds for gas' }, 'refused'],
+    [{ code: -32603, message: 'Internal JSON-RPC error.' }, 'lost'],
+    [new Error('Failed to fetch'), 'lost'],
+    [new Error('disconnected port'), 'lost'],
+  ] as const) {
+    expect(await walletWith({ eth_sendTransaction: fail(error) }).pay()).toMatchObject({ kind })
+  }
+})
+
+test('an answer that is no transaction hash is lost, not sent', async () => {
+  for (const answer of [null, '0x', 'ok', {}]) expect(await walletWith({ eth_sendTransaction: () => answer }).pay()).toEqual({ kind: 'lost' })
+})
