@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { PLANS } from '#contract/api-key.ts'
+import { ProblemError } from '#contract/problem.ts'
+import { Budgets, type BudgetClass } from './budgets.ts'
+import { Quota } from './quota.ts'
+
+function setUp(requestsPerMinute = 100) {
+  const clock = { ms: Date.parse('2026-11-21T10:00:00Z') }
+  const quota = new Quota(requestsPerMinute)
+  const budgets = new Budgets(quota, () => new Date(clock.ms))
+  /** Seconds to wait, 0 when it was granted. */
+  const ask = (address: string, budget: BudgetClass, sessionId?: string): number => {
+    try {
+      budgets.spend({ sessionId, address }, budget)
+      return 0
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.code !== 'RATE_LIMIT') throw error
+      return error.facts.retryAfter ?? -1
+    }
+  }
+  const granted = (times: number, ...args: Parameters<typeof ask>): number => Array.from({ length: times }, () => ask(...args)).filter((wait) => wait === 0).length
+  return { clock, quota, ask, granted }
+}
+
+describe('one visitor', () => {
+  test.each([PLANS.standard.requestsPerMinute, PLANS.premium.requestsPerMinute])('uses less than a plan of %i, whatever it asks for and with however many sessions', (plan) => {
+    const { granted } = setUp(plan)
+    let total = 0
+    for (const budget of ['sync', 'tail', 'action'] as const) for (let session = 0; session < 20; session++) total += granted(plan, 'a', budget, `s${session}`)
+    expect(total).toBeLessThan(0.9 * plan)
+    expect(granted(1, 'b', 'action')).toBe(1)
+  })
+
+  test('waits as long as it was told, and no longer', () => {
+    const { clock, ask, granted } = setUp()
+    expect(granted(100, 'a', 'sync', 's')).toBe(20)
+    const wait = ask('a', 'sync', 's')
+    expect(wait).toBeGreaterThan(0)
+    clock.ms += wait * 1000
+    expect(ask('a', 'sync', 's')).toBe(0)
+    expect(ask('a', 'sync', 's')).toBeGreaterThan(0)
+  })
+
+  test('that has used up its lists still acts', () => {
+    const { granted } = setUp()
+    granted(100, 'a', 'sync', 's')
+    granted(100, 'a', 'tail', 's')
+    expect(granted(1, 'a', 'action', 's')).toBe(1)
+  })
+
+  test('whose session is out pays nothing from its address', () => {
+    const { granted } = setUp()
+    granted(500, 'a', 'action', 's1')
+    expect(granted(500, 'a', 'action', 's2')).toBe(25 - 15)
+  })
+})
+
+describe('a plan that runs out', () => {
+  test.each<[number, BudgetClass[]]>([
+    [41, ['sync', 'tail', 'action']],
+    [39, ['tail', 'action']],
+    [19, ['action']],
+    [1, ['action']],
+  ])('with %i of 100 left still serves %j', (remaining, served) => {
+    const { clock, quota, ask } = setUp()
+    quota.begin()
+    quota.end({ limit: 100, remaining }, clock.ms)
+    expect((['sync', 'tail', 'action'] as const).filter((budget) => ask('a', budget) === 0)).toEqual(served)
+  })
+
+  test('is not asked again before the service said so', () => {
+    const { clock, quota, ask } = setUp()
+    quota.block(clock.ms + 7000)
+    expect(ask('a', 'action')).toBe(7)
+    clock.ms += 7000
+    expect(ask('a', 'action')).toBe(0)
+  })
+
+  test('comes back with time', () => {
+    const { clock, quota, ask } = setUp()
+    quota.begin()
+    quota.end({ limit: 100, remaining: 0 }, clock.ms)
+    expect(ask('a', 'sync')).toBe(24)
+    clock.ms += 24_000
+    expect(ask('a', 'sync')).toBe(0)
+  })
+})

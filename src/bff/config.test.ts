@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { DEAF_NETWORKS } from '#testing/desk.ts'
+import { ConfigError, readEnv, toConfig } from './config.ts'
+
+const KEY = 'pk_test_abcdefghijklmnopqrstuvwxyz0123456789abcdefghij'
+const good = {
+  SERVICE_URL: 'http://127.0.0.1:4020/',
+  SERVICE_API_KEY: KEY,
+  NETWORKS: JSON.stringify(DEAF_NETWORKS),
+  ALLOWED_ORIGINS: 'http://localhost:4173, https://pay.example.com',
+  SELLER_WALLETS: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8,11111111111111111111111111111111',
+}
+
+function problemsOf(env: Record<string, string | undefined>): string[] {
+  try {
+    toConfig(env)
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    return error.message.split('\n').slice(1)
+  }
+}
+
+test('what must be set is enough; addresses come in their normal form', () => {
+  expect(toConfig(good)).toMatchObject({
+    host: '127.0.0.1',
+    port: 4021,
+    serviceUrl: 'http://127.0.0.1:4020',
+    database: { dataDir: '.paydesk/bff' },
+    allowedOrigins: ['http://localhost:4173', 'https://pay.example.com'],
+    sellerWallets: ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '11111111111111111111111111111111'],
+    operatorWallets: [],
+    title: 'Paydesk',
+    trustedProxyHops: 0,
+  })
+})
+
+test('all problems are told at once, each with its name, what is expected and an example', () => {
+  const problems = problemsOf({ PORT: 'x', SERVICE_URL: 'ftp://a' })
+  expect(problems.map((line) => line.split(':')[0])).toEqual(['PORT', 'SERVICE_URL', 'SERVICE_API_KEY', 'NETWORKS', 'ALLOWED_ORIGINS', 'SELLER_WALLETS'])
+  for (const line of problems) expect(line).toMatch(/: expected .+ Example: [A-Z_]+=/)
+})
+
+test.each([
+  ['ALLOWED_ORIGINS', '*'],
+  ['ALLOWED_ORIGINS', 'null'],
+  ['ALLOWED_ORIGINS', 'https://pay.example.com/'],
+  ['ALLOWED_ORIGINS', 'https://pay.example.com:443'],
+  ['ALLOWED_ORIGINS', 'https://PAY.example.com'],
+  ['ALLOWED_ORIGINS', 'pay.example.com'],
+  ['ALLOWED_ORIGINS', ','],
+  ['SELLER_WALLETS', '0x12'],
+  ['SELLER_WALLETS', '0x70997970C51812dc3A010C7d01b50e0d17dc79c8'],
+  ['OPERATOR_WALLETS', 'me'],
+  ['SERVICE_URL', 'http://user:secret@service:4020'],
+  ['SERVICE_URL', 'http://service:4020/?key=secret'],
+  ['SERVICE_API_KEY', 'short'],
+  ['SERVICE_API_KEY', `${KEY}\nX-Admin: 1`],
+  ['NETWORKS', '[]'],
+  ['NETWORKS', '{'],
+  ['TRUSTED_PROXY_HOPS', '-1'],
+  ['LOG_LEVEL', 'loud'],
+])('%s=%j is refused', (name, value) => {
+  const problems = problemsOf({ ...good, [name]: value })
+  expect(problems).toHaveLength(1)
+  expect(problems[0]).toMatch(new RegExp(`^${name}: expected `))
+})
+
+test('no problem repeats a secret', () => {
+  const text = problemsOf({ SERVICE_API_KEY: 'hunter2', SERVICE_URL: 'http://me:hunter2@a', DATABASE_URL: 'mysql://me:hunter2@a' }).join('\n')
+  expect(text).toContain('SERVICE_API_KEY')
+  expect(text).not.toContain('hunter2')
+})
+
+test('the key and the networks may come from files; a file that cannot be read is named', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'paydesk-config-'))
+  writeFileSync(join(folder, 'key'), `${KEY}\n`)
+  writeFileSync(join(folder, 'networks.json'), good.NETWORKS)
+  const { SERVICE_API_KEY, NETWORKS, ...rest } = good
+  expect(toConfig(readEnv({ ...rest, SERVICE_API_KEY_FILE: join(folder, 'key'), NETWORKS_FILE: join(folder, 'networks.json') }))).toMatchObject({ serviceApiKey: SERVICE_API_KEY, networks: JSON.parse(NETWORKS) as unknown })
+  rmSync(folder, { recursive: true })
+  expect(() => readEnv({ SERVICE_API_KEY_FILE: '/nowhere/key', NETWORKS_FILE: '/nowhere/networks' })).toThrow(/SERVICE_API_KEY_FILE.*\/nowhere\/key|NETWORKS_FILE/s)
+})

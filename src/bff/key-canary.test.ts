@@ -1,0 +1,141 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { apiKeyHint, createApiKey } from '#contract/api-key.ts'
+import { createPaymentId } from '#contract/payment.ts'
+import { apiKey } from '#service/db/schema.ts'
+import { revokeKey } from '#service/keys/revoke-key.ts'
+import { Desk, ORIGIN } from '#testing/desk.ts'
+import { Browser, evmWallet, type TestWallet } from '#testing/desk-browser.ts'
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
+const seller = evmWallet()
+const operator = evmWallet()
+
+let desk: Desk
+beforeAll(async () => {
+  desk = await Desk.open({ bff: { operatorWallets: [operator.address] } })
+})
+afterAll(() => desk?.[Symbol.asyncDispose]())
+
+/** The proxy as its own process, as it is run; everything it says is kept. */
+async function start(key: string, serviceUrl = desk.service.url) {
+  const env = {
+    PATH: process.env.PATH,
+    PORT: '0',
+    DATA_DIR: 'memory://',
+    SERVICE_URL: serviceUrl,
+    SERVICE_API_KEY: key,
+    NETWORKS: JSON.stringify(desk.networks),
+    ALLOWED_ORIGINS: ORIGIN,
+    SELLER_WALLETS: seller.address,
+    OPERATOR_WALLETS: operator.address,
+    LOG_LEVEL: 'trace',
+  }
+  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)))
+  const exited = once(child, 'exit')
+  await expect.poll(() => output, { timeout: 30_000 }).toContain('"msg":"listening"')
+  const url = `http://127.0.0.1:${/"port":(\d+)/.exec(output)?.[1]}`
+  return {
+    url,
+    output: () => output,
+    /** @returns the exit code */
+    async stop(): Promise<unknown> {
+      child.kill('SIGTERM')
+      const [code] = (await exited) as [unknown]
+      return code
+    },
+  }
+}
+
+/** The key in every form it could leave in. */
+function forms(key: string): string[] {
+  const secret = key.slice(8)
+  const bytes = Buffer.from(key)
+  return [key, secret, secret.slice(0, 8), secret.slice(-8), apiKeyHint(key), bytes.toString('base64').slice(4, -4), bytes.toString('base64url').slice(4, -4), bytes.toString('hex'), encodeURIComponent(key), [...key].toReversed().join('')]
+}
+
+/** Every route, right and wrong, as nobody and as the operator; every byte that came back. */
+async function drive(url: string, wallet: TestWallet): Promise<string> {
+  const browser = new Browser(() => url, ORIGIN)
+  const received: string[] = []
+  const keep = ({ status, headers, text }: { status: number; headers: Headers; text: string }): void => void received.push(String(status), JSON.stringify([...headers]), text)
+  const round = async (): Promise<void> => {
+    for (const path of ['/health/live', '/health/ready', '/api/config', '/api/session', '/api/events?lastEventId=x', '/api/payments', '/api/payments?limit=0', '/api/payments/summary', `/api/payment/history/${wallet.address}`, `/api/payment/status/${createPaymentId()}`, '/api/payment/status/x', '/api/token/info/11111111111111111111111111111111', '/api/token/info/x', '/api/api-keys', '/api/nothing']) keep(await browser.get(path))
+    keep(await browser.post('/api/transaction/send', { walletAddress: wallet.address, recipientAddress: seller.address, amount: 0.01 }))
+    keep(await browser.post('/api/transaction/send', { walletAddress: wallet.address }))
+    keep(await browser.post('/api/transaction/submitted', { paymentId: createPaymentId(), signature: 'x' }))
+    keep(await browser.post('/api/session', { id: 'x', signature: 'y' }))
+    keep(await browser.send('POST', '/api/session', { body: '{', headers: { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' } }))
+    keep(await browser.get('/api/config', { Origin: 'https://evil.example' }))
+  }
+  await round()
+  keep(await browser.signIn(wallet))
+  const reader = browser.events('0')
+  await round()
+  await expect.poll(() => reader.raw).toContain('retry')
+  if (url && (await browser.get('/health/ready')).status === 200) await expect.poll(() => reader.payments.length, { timeout: 20_000 }).toBeGreaterThan(0)
+  reader.close()
+  received.push(reader.raw)
+  return received.join('\n')
+}
+
+function expectNoKey(text: string, key: string): void {
+  expect(text.length).toBeGreaterThan(1000)
+  for (const form of forms(key)) expect(text.includes(form), `in the form ${form.slice(0, 4)}…`).toBe(false)
+}
+
+test('no byte of a working key leaves the proxy: in no answer, no event, no log line', async () => {
+  await desk.createPayment({})
+  const bff = await start(desk.key)
+  const received = await drive(bff.url, operator)
+  expect(received).toContain('event: payment')
+  expect(await bff.stop()).toBe(0)
+  expectNoKey(received, desk.key)
+  expectNoKey(bff.output(), desk.key)
+})
+
+test.each([
+  ['that never existed', 'key_refused', async () => createApiKey('test')],
+  ['that was revoked', 'key_refused', async () => desk.key],
+])('a key %s is an error for the operator, in words, without the key', async (what, reason, makeKey) => {
+  const key = await makeKey()
+  if (what === 'that was revoked') await revoke()
+  const bff = await start(key)
+  const received = await drive(bff.url, operator)
+  expect(await bff.stop()).toBe(0)
+  expect(received).toContain(`"code":"SERVICE_UNAVAILABLE"`)
+  expect(received).toContain(`"reason":"${reason}"`)
+  expect(received).toContain('Set SERVICE_API_KEY')
+  expect(received).not.toContain('"code":"UNAUTHORIZED","message":"The API key')
+  expect(bff.output()).toContain('"operator":"The payment service does not accept the API key of this desk.')
+  expectNoKey(received, key)
+  expectNoKey(bff.output(), key)
+})
+
+test('a service that answers with the key, or with nonsense, is not passed on', async () => {
+  const key = createApiKey('live')
+  const liar = createServer((request, response) => {
+    const echo = { success: true, error: { message: request.headers.authorization }, payments: request.rawHeaders }
+    response.writeHead(request.url?.includes('summary') ? 500 : 200, { 'Content-Type': 'application/json', 'X-Debug': key, 'Set-Cookie': `k=${key}`, 'Retry-After': '1' })
+    response.end(JSON.stringify(echo))
+  }).listen(0, '127.0.0.1')
+  await once(liar, 'listening')
+  const bff = await start(key, `http://127.0.0.1:${(liar.address() as { port: number }).port}`)
+  const received = await drive(bff.url, operator)
+  expect(await bff.stop()).toBe(0)
+  liar.close()
+  liar.closeAllConnections()
+  expect(received).toContain('"reason":"nonsense"')
+  expectNoKey(received, key)
+  expectNoKey(bff.output(), key)
+})
+
+async function revoke(): Promise<void> {
+  const [row] = await desk.service.context.db.select().from(apiKey)
+  await revokeKey(desk.service.context.db, row?.id ?? '', new Date())
+}
