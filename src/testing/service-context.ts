@@ -6,18 +6,26 @@ import type { Actor, Context } from '#service/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { createAccount } from '#service/keys/create-account.ts'
 import { createLog } from '#service/log.ts'
+import { createTestDatabase, type Engine } from './postgres.ts'
 
-/** The parts of a service without its server: an empty embedded database, the chains, an account that acts. */
-export async function openContext(networks: readonly Network[], overrides: { now?: () => Date } = {}) {
-  const database = await openDatabase({ dataDir: 'memory://' }, SERVICE_SCHEMA)
+export type OpenedContext = AsyncDisposable & { context: Context; actor: Actor }
+
+/** The parts of a service without its server: a database, the chains, an account that acts. Beside another, they share its database like a second process. */
+export async function openContext(networks: readonly Network[], options: { engine?: Engine; now?: () => Date; beside?: Context } = {}): Promise<OpenedContext> {
+  const { beside } = options
+  await using stack = new AsyncDisposableStack()
+  const target = beside ? beside.config.database : stack.use(await createTestDatabase(options.engine ?? 'pglite')).target
+  const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const context: Context = {
-    config: { host: '127.0.0.1', port: 0, database: { dataDir: 'memory://' }, networks: [...networks], logLevel: 'silent' },
+    config: { host: '127.0.0.1', port: 0, database: target, networks: [...networks], logLevel: 'silent' },
     db: database.db,
     chains: createChains(networks),
     log: createLog('silent'),
-    now: overrides.now ?? (() => new Date()),
+    now: options.now ?? (() => new Date()),
   }
-  return { context, actor: await openAccount(context), [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() }
+  const actor = await openAccount(context)
+  const opened = stack.move()
+  return { context, actor, [Symbol.asyncDispose]: () => opened.disposeAsync() }
 }
 
 export async function openAccount(context: Context): Promise<Actor> {

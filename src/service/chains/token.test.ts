@@ -3,7 +3,7 @@ import { encodeDeployData, getAddress, parseAbi, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { usdCoin, wrappedEther } from '#devnet/artifacts/load.ts'
 import { startEvm, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
-import { openContext } from '#testing/service-context.ts'
+import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Context } from '../context.ts'
 import { readTokenInfo } from '../payments/token-info.ts'
 
@@ -13,7 +13,7 @@ const METAPLEX_PROGRAM = new PublicKey('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518
 
 let evm: EvmFixture
 let solana: SolanaFixture
-let opened: Awaited<ReturnType<typeof openContext>>
+let opened: OpenedContext
 let context: Context
 
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { LosslessNumber, stringifyJson } from '#contract/json.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { openContext } from '#testing/service-context.ts'
+import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
 import { findPayment } from '../db/payments.ts'
 import { buildTransaction } from './build.ts'
@@ -14,7 +14,7 @@ const ETH = 10n ** 18n
 const PAYEE = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
 
 let evm: EvmFixture
-let opened: Awaited<ReturnType<typeof openContext>>
+let opened: OpenedContext
 let context: Context
 let actor: Actor
 

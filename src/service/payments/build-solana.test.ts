@@ -4,7 +4,7 @@ import { decodeTransaction } from '#chains/solana/decode.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
-import { openContext } from '#testing/service-context.ts'
+import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
 import { buildTransaction } from './build.ts'
 
@@ -16,7 +16,7 @@ const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 
 let solana: SolanaFixture
-let opened: Awaited<ReturnType<typeof openContext>>
+let opened: OpenedContext
 let context: Context
 let actor: Actor
 

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { endpoints, type EndpointInput } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Asset, type Network } from '#contract/network.ts'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
-import { openAccount, openContext } from '#testing/service-context.ts'
+import { ENGINES } from '#testing/postgres.ts'
+import { openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
 import { insertPayment, type NewPayment } from '../db/payments.ts'
 import { readHistory, readList } from './history.ts'
@@ -22,15 +23,8 @@ const network = (id: string, native: Asset): Network => ({ network: id, name: id
 const EVM = network('eip155:31337', NATIVE_ETH)
 const SOLANA = network(SOLANA_DEVNET, NATIVE_SOL)
 
-let opened: Awaited<ReturnType<typeof openContext>>
+let opened: OpenedContext
 let context: Context
-
-beforeAll(async () => {
-  opened = await openContext([EVM, SOLANA], { now: () => NOW })
-  context = opened.context
-})
-
-afterAll(() => opened[Symbol.asyncDispose]())
 
 async function pay(who: Actor, facts: Partial<NewPayment> & { ago?: number }): Promise<string> {
   const { ago = 0, ...rest } = facts
@@ -68,133 +62,142 @@ async function history(who: Actor, wallet: string, query: Query = {}) {
 
 const ids = (page: { payments: { paymentId: string }[] }) => page.payments.map(({ paymentId }) => paymentId)
 
-test('a wallet sees what it sent and received, of its account alone, the newest first', async () => {
-  const who = await openAccount(context)
-  const sent = await pay(who, { ago: 3000, amount: 123456789012345678n })
-  const received = await pay(who, { ago: 2000, sender: CAROL, recipient: ALICE })
-  await pay(who, { ago: 1000, sender: CAROL, recipient: BOB })
-  await pay(await openAccount(context), {})
-  const page = await history(who, ALICE)
-  expect(page).toMatchObject({ success: true, walletAddress: ALICE, total: 2, limit: 50, offset: 0, nextCursor: null })
-  expect(page.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual([[received, 'received'], [sent, 'sent']])
-  expect(page.payments[1]).toMatchObject({ amount: new LosslessNumber('0.123456789012345678'), amountAtomic: '123456789012345678', symbol: 'ETH' })
-  expect(ids(await history(who, ALICE, { type: 'sent' }))).toEqual([sent])
-  expect(ids(await history(who, ALICE, { type: 'received' }))).toEqual([received])
-})
-
-test('pages by cursor neither lose nor repeat a payment while new ones arrive, even within one millisecond', async () => {
-  const who = await openAccount(context)
-  const all: string[] = []
-  for (let index = 0; index < 23; index++) all.push(await pay(who, { ago: 1000 + Math.floor(index / 5) }))
-  const seen: string[] = []
-  let cursor: string | null = ''
-  while (cursor !== null) {
-    const page = await history(who, ALICE, { limit: '4', ...(cursor && { cursor }) })
-    seen.push(...ids(page))
-    await pay(who, { ago: 0 })
-    cursor = page.nextCursor
-  }
-  expect(seen).toHaveLength(23)
-  expect(new Set(seen)).toEqual(new Set(all))
-  expect(seen).toEqual(ids(await history(who, ALICE, { limit: '500' })).filter((id) => all.includes(id)))
-})
-
-test('offset and limit page the same order, and total counts past the page', async () => {
-  const who = await openAccount(context)
-  for (let index = 0; index < 7; index++) await pay(who, { ago: index })
-  const all = ids(await history(who, ALICE))
-  expect(await history(who, ALICE, { limit: '3', offset: '5' })).toMatchObject({ total: 7, limit: 3, offset: 5, nextCursor: null })
-  expect(ids(await history(who, ALICE, { limit: '3', offset: '2' }))).toEqual(all.slice(2, 5))
-  expect(ids(await history(who, ALICE, { offset: '100' }))).toEqual([])
-})
-
-test('every filter narrows, and they narrow together', async () => {
-  const who = await openAccount(context)
-  const small = await pay(who, { ago: 5 * DAY, amount: 10n ** 15n, status: 'expired', signature: null, metadata: '{"referenceId":"order \\"7\\"","note":"x"}' })
-  const large = await pay(who, { ago: 2 * DAY, amount: 5n * 10n ** 18n, status: 'finalized', signature: `0x${'ab'.repeat(32)}`, resource: 'https://shop.example/100%_off/a' })
-  const sol = await pay(who, { network: SOLANA_DEVNET, amount: 2n * 10n ** 9n, status: 'finalized', resource: 'https://shop.example/100xyoff/a' })
-  const found = async (query: Query) => ids(await readList(context, who, { ...queryOf(query), wallets: undefined }))
-
-  expect(await found({})).toEqual([sol, large, small])
-  expect(await found({ status: 'expired,created' })).toEqual([small])
-  expect(await found({ network: SOLANA_DEVNET })).toEqual([sol])
-  expect(await found({ asset: 'eth' })).toEqual([large, small])
-  expect(await found({ asset: NATIVE_SOL.address })).toEqual([sol])
-  expect(await found({ asset: CAROL })).toEqual([])
-  expect(await found({ since: String(NOW.getTime() - 3 * DAY) })).toEqual([sol, large])
-  expect(await found({ until: String(NOW.getTime() - 3 * DAY) })).toEqual([small])
-  expect(await found({ since: '999999999999999' })).toEqual([])
-  expect(await found({ until: '999999999999999' })).toEqual([sol, large, small])
-  expect(await found({ minAmount: '2' })).toEqual([sol, large])
-  expect(await found({ minAmount: '2.000000001' })).toEqual([large])
-  expect(await found({ maxAmount: '0.001' })).toEqual([small])
-  expect(await found({ minAmount: '0', maxAmount: '2', status: 'finalized' })).toEqual([sol])
-  expect(await found({ q: small })).toEqual([small])
-  expect(await found({ q: `0x${'AB'.repeat(32)}`.replace('0X', '0x') })).toEqual([large])
-  expect(await found({ q: ALICE.toLowerCase() })).toEqual([large, small])
-  expect(await found({ q: 'order "7"' })).toEqual([small])
-  expect(await found({ q: 'x' })).toEqual([])
-  expect(await found({ q: 'https://shop.example/' })).toEqual([sol, large])
-  expect(await found({ q: 'https://shop.example/100%_' })).toEqual([large])
-  expect(await found({ q: '%' })).toEqual([])
-  expect(await found({ q: "\\' or 1=1 --" })).toEqual([])
-  expect(await found({ q: 'a\0b' })).toEqual([])
-})
-
-test('nothing is clamped or overlooked: what is wrong is named', async () => {
-  const who = await openAccount(context)
-  const bad: Query = { network: 'eip155:5', asset: '???', minAmount: '-1', maxAmount: 'x', since: '2', until: '1' }
-  await expect(history(who, ALICE, bad)).rejects.toMatchObject({
-    code: 'INVALID_PARAMETERS',
-    facts: { details: { network: expect.any(String), asset: expect.any(String), minAmount: expect.any(String), maxAmount: expect.any(String), until: expect.any(String) } },
+describe.each(ENGINES)('on %s', (engine) => {
+  beforeAll(async () => {
+    opened = await openContext([EVM, SOLANA], { engine, now: () => NOW })
+    context = opened.context
   })
-  for (const cursor of [Buffer.from(`999999999999999.${createPaymentId()}`).toString('base64url'), 'x', 'MTIz', Buffer.from('1.pay_x').toString('base64url'), `${Buffer.from(`1.${createPaymentId()}`).toString('base64url')}=`]) {
-    await expect(history(who, ALICE, { cursor })).rejects.toMatchObject({ facts: { details: { cursor: expect.any(String) } } })
-  }
-})
 
-test('a list sees from several wallets at once', async () => {
-  const who = await openAccount(context)
-  const out = await pay(who, { ago: 2, sender: ALICE, recipient: CAROL })
-  const between = await pay(who, { ago: 1, sender: ALICE, recipient: BOB })
-  const page = await readList(context, who, { ...queryOf({}), wallets: [ALICE, BOB] })
-  expect(page.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual([[between, 'received'], [out, 'sent']])
-})
+  afterAll(() => opened[Symbol.asyncDispose]())
 
-test('the summary adds up exactly, day by day, each asset by itself', async () => {
-  const who = await openAccount(context)
-  const unit = 10n ** 30n + 1n
-  const slow = { createdAt: new Date(NOW.getTime() - DAY), confirmedAt: new Date(NOW.getTime() - DAY + 5000) }
-  const quick = { createdAt: new Date(NOW.getTime() - 60_000), confirmedAt: new Date(NOW.getTime() - 59_000) }
-  await pay(who, { amount: unit, ...slow, resource: 'https://shop.example/a' })
-  await pay(who, { amount: unit, ...quick, status: 'finalized', resource: 'https://shop.example/a' })
-  await pay(who, { amount: 7n, ...quick, sender: BOB, recipient: CAROL })
-  for (const status of ['created', 'pending', 'expired', 'failed', 'rolled_back'] satisfies PaymentStatus[]) await pay(who, { amount: unit, status })
-  await pay(who, { network: SOLANA_DEVNET, amount: 3n, ago: 1000 })
-  await pay(who, { amount: unit, ago: 40 * DAY })
+  test('a wallet sees what it sent and received, of its account alone, the newest first', async () => {
+    const who = await openAccount(context)
+    const sent = await pay(who, { ago: 3000, amount: 123456789012345678n })
+    const received = await pay(who, { ago: 2000, sender: CAROL, recipient: ALICE })
+    await pay(who, { ago: 1000, sender: CAROL, recipient: BOB })
+    await pay(await openAccount(context), {})
+    const page = await history(who, ALICE)
+    expect(page).toMatchObject({ success: true, walletAddress: ALICE, total: 2, limit: 50, offset: 0, nextCursor: null })
+    expect(page.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual([[received, 'received'], [sent, 'sent']])
+    expect(page.payments[1]).toMatchObject({ amount: new LosslessNumber('0.123456789012345678'), amountAtomic: '123456789012345678', symbol: 'ETH' })
+    expect(ids(await history(who, ALICE, { type: 'sent' }))).toEqual([sent])
+    expect(ids(await history(who, ALICE, { type: 'received' }))).toEqual([received])
+  })
 
-  const summary = await readSummary(context, who, { wallets: [BOB, SOL_PAYEE], days: 3 })
-  expect(summary.statuses).toEqual([
-    { status: 'created', count: 1 },
-    { status: 'pending', count: 1 },
-    { status: 'confirmed', count: 3 },
-    { status: 'finalized', count: 1 },
-    { status: 'expired', count: 1 },
-    { status: 'failed', count: 1 },
-    { status: 'rolled_back', count: 1 },
-  ])
-  const [eth, sol] = summary.assets
-  expect(eth).toMatchObject({ symbol: 'ETH', receivedAtomic: (2n * unit).toString(), receivedCount: 2, sentAtomic: '7', sentCount: 1, medianConfirmMs: 1000 })
-  expect(eth?.days).toEqual([
-    { day: '2026-11-19', receivedAtomic: '0', sentAtomic: '0' },
-    { day: '2026-11-20', receivedAtomic: unit.toString(), sentAtomic: '0' },
-    { day: '2026-11-21', receivedAtomic: unit.toString(), sentAtomic: '7' },
-  ])
-  expect(sol).toMatchObject({ symbol: 'SOL', receivedAtomic: '3', medianConfirmMs: null })
-  expect(summary.topPayers).toEqual([{ address: ALICE, count: 2 }, { address: SOL_PAYER, count: 1 }])
-  expect(summary.topResources).toEqual([{ resource: 'https://shop.example/a', count: 2 }])
-  expect(summary).toMatchObject({ since: Date.parse('2026-11-19T00:00:00Z'), until: NOW.getTime() })
+  test('pages by cursor neither lose nor repeat a payment while new ones arrive, even within one millisecond', async () => {
+    const who = await openAccount(context)
+    const all: string[] = []
+    for (let index = 0; index < 23; index++) all.push(await pay(who, { ago: 1000 + Math.floor(index / 5) }))
+    const seen: string[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const page = await history(who, ALICE, { limit: '4', ...(cursor && { cursor }) })
+      seen.push(...ids(page))
+      await pay(who, { ago: 0 })
+      cursor = page.nextCursor
+    }
+    expect(seen).toHaveLength(23)
+    expect(new Set(seen)).toEqual(new Set(all))
+    expect(seen).toEqual(ids(await history(who, ALICE, { limit: '500' })).filter((id) => all.includes(id)))
+  })
 
-  const whole = await readSummary(context, who, { wallets: undefined, days: 1 })
-  expect(whole.assets[0]).toMatchObject({ receivedAtomic: (unit + 7n).toString(), receivedCount: 2, sentAtomic: '0' })
+  test('offset and limit page the same order, and total counts past the page', async () => {
+    const who = await openAccount(context)
+    for (let index = 0; index < 7; index++) await pay(who, { ago: index })
+    const all = ids(await history(who, ALICE))
+    expect(await history(who, ALICE, { limit: '3', offset: '5' })).toMatchObject({ total: 7, limit: 3, offset: 5, nextCursor: null })
+    expect(ids(await history(who, ALICE, { limit: '3', offset: '2' }))).toEqual(all.slice(2, 5))
+    expect(ids(await history(who, ALICE, { offset: '100' }))).toEqual([])
+  })
+
+  test('every filter narrows, and they narrow together', async () => {
+    const who = await openAccount(context)
+    const small = await pay(who, { ago: 5 * DAY, amount: 10n ** 15n, status: 'expired', signature: null, metadata: '{"referenceId":"order \\"7\\"","note":"x"}' })
+    const large = await pay(who, { ago: 2 * DAY, amount: 5n * 10n ** 18n, status: 'finalized', signature: `0x${'ab'.repeat(32)}`, resource: 'https://shop.example/100%_off/a' })
+    const sol = await pay(who, { network: SOLANA_DEVNET, amount: 2n * 10n ** 9n, status: 'finalized', resource: 'https://shop.example/100xyoff/a' })
+    const found = async (query: Query) => ids(await readList(context, who, { ...queryOf(query), wallets: undefined }))
+
+    expect(await found({})).toEqual([sol, large, small])
+    expect(await found({ status: 'expired,created' })).toEqual([small])
+    expect(await found({ network: SOLANA_DEVNET })).toEqual([sol])
+    expect(await found({ asset: 'eth' })).toEqual([large, small])
+    expect(await found({ asset: NATIVE_SOL.address })).toEqual([sol])
+    expect(await found({ asset: CAROL })).toEqual([])
+    expect(await found({ since: String(NOW.getTime() - 3 * DAY) })).toEqual([sol, large])
+    expect(await found({ until: String(NOW.getTime() - 3 * DAY) })).toEqual([small])
+    expect(await found({ since: '999999999999999' })).toEqual([])
+    expect(await found({ until: '999999999999999' })).toEqual([sol, large, small])
+    expect(await found({ minAmount: '2' })).toEqual([sol, large])
+    expect(await found({ minAmount: '2.000000001' })).toEqual([large])
+    expect(await found({ maxAmount: '0.001' })).toEqual([small])
+    expect(await found({ minAmount: '0', maxAmount: '2', status: 'finalized' })).toEqual([sol])
+    expect(await found({ q: small })).toEqual([small])
+    expect(await found({ q: `0x${'AB'.repeat(32)}`.replace('0X', '0x') })).toEqual([large])
+    expect(await found({ q: ALICE.toLowerCase() })).toEqual([large, small])
+    expect(await found({ q: 'order "7"' })).toEqual([small])
+    expect(await found({ q: 'x' })).toEqual([])
+    expect(await found({ q: 'https://shop.example/' })).toEqual([sol, large])
+    expect(await found({ q: 'https://shop.example/100%_' })).toEqual([large])
+    expect(await found({ q: '%' })).toEqual([])
+    expect(await found({ q: "\\' or 1=1 --" })).toEqual([])
+    expect(await found({ q: 'a\0b' })).toEqual([])
+  })
+
+  test('nothing is clamped or overlooked: what is wrong is named', async () => {
+    const who = await openAccount(context)
+    const bad: Query = { network: 'eip155:5', asset: '???', minAmount: '-1', maxAmount: 'x', since: '2', until: '1' }
+    await expect(history(who, ALICE, bad)).rejects.toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      facts: { details: { network: expect.any(String), asset: expect.any(String), minAmount: expect.any(String), maxAmount: expect.any(String), until: expect.any(String) } },
+    })
+    for (const cursor of [Buffer.from(`999999999999999.${createPaymentId()}`).toString('base64url'), 'x', 'MTIz', Buffer.from('1.pay_x').toString('base64url'), `${Buffer.from(`1.${createPaymentId()}`).toString('base64url')}=`]) {
+      await expect(history(who, ALICE, { cursor })).rejects.toMatchObject({ facts: { details: { cursor: expect.any(String) } } })
+    }
+  })
+
+  test('a list sees from several wallets at once', async () => {
+    const who = await openAccount(context)
+    const out = await pay(who, { ago: 2, sender: ALICE, recipient: CAROL })
+    const between = await pay(who, { ago: 1, sender: ALICE, recipient: BOB })
+    const page = await readList(context, who, { ...queryOf({}), wallets: [ALICE, BOB] })
+    expect(page.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual([[between, 'received'], [out, 'sent']])
+  })
+
+  test('the summary adds up exactly, day by day, each asset by itself', async () => {
+    const who = await openAccount(context)
+    const unit = 10n ** 30n + 1n
+    const slow = { createdAt: new Date(NOW.getTime() - DAY), confirmedAt: new Date(NOW.getTime() - DAY + 5000) }
+    const quick = { createdAt: new Date(NOW.getTime() - 60_000), confirmedAt: new Date(NOW.getTime() - 59_000) }
+    await pay(who, { amount: unit, ...slow, resource: 'https://shop.example/a' })
+    await pay(who, { amount: unit, ...quick, status: 'finalized', resource: 'https://shop.example/a' })
+    await pay(who, { amount: 7n, ...quick, sender: BOB, recipient: CAROL })
+    for (const status of ['created', 'pending', 'expired', 'failed', 'rolled_back'] satisfies PaymentStatus[]) await pay(who, { amount: unit, status })
+    await pay(who, { network: SOLANA_DEVNET, amount: 3n, ago: 1000 })
+    await pay(who, { amount: unit, ago: 40 * DAY })
+
+    const summary = await readSummary(context, who, { wallets: [BOB, SOL_PAYEE], days: 3 })
+    expect(summary.statuses).toEqual([
+      { status: 'created', count: 1 },
+      { status: 'pending', count: 1 },
+      { status: 'confirmed', count: 3 },
+      { status: 'finalized', count: 1 },
+      { status: 'expired', count: 1 },
+      { status: 'failed', count: 1 },
+      { status: 'rolled_back', count: 1 },
+    ])
+    const [eth, sol] = summary.assets
+    expect(eth).toMatchObject({ symbol: 'ETH', receivedAtomic: (2n * unit).toString(), receivedCount: 2, sentAtomic: '7', sentCount: 1, medianConfirmMs: 1000 })
+    expect(eth?.days).toEqual([
+      { day: '2026-11-19', receivedAtomic: '0', sentAtomic: '0' },
+      { day: '2026-11-20', receivedAtomic: unit.toString(), sentAtomic: '0' },
+      { day: '2026-11-21', receivedAtomic: unit.toString(), sentAtomic: '7' },
+    ])
+    expect(sol).toMatchObject({ symbol: 'SOL', receivedAtomic: '3', medianConfirmMs: null })
+    expect(summary.topPayers).toEqual([{ address: ALICE, count: 2 }, { address: SOL_PAYER, count: 1 }])
+    expect(summary.topResources).toEqual([{ resource: 'https://shop.example/a', count: 2 }])
+    expect(summary).toMatchObject({ since: Date.parse('2026-11-19T00:00:00Z'), until: NOW.getTime() })
+
+    const whole = await readSummary(context, who, { wallets: undefined, days: 1 })
+    expect(whole.assets[0]).toMatchObject({ receivedAtomic: (unit + 7n).toString(), receivedCount: 2, sentAtomic: '0' })
+  })
 })

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { signBuilt, startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { eventually, openAccount, openContext } from '#testing/service-context.ts'
-import { createChains } from '../chains/create.ts'
+import { eventually, openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { reportSubmitted } from '../payments/report.ts'
 import { readPaymentBody } from '../payments/status.ts'
+import { followOnce } from './follow.ts'
 import { startWatchers, type Watchers } from './start.ts'
 
 const ETH = 10n ** 18n
 
 let evm: EvmFixture
-let opened: Awaited<ReturnType<typeof openContext>>
+let opened: OpenedContext
 let context: Context
 let actor: Actor
 let watchers: Watchers[]
@@ -21,7 +21,7 @@ let watchers: Watchers[]
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 4 })
   await evm.mine()
-  opened = await openContext([evm.network])
+  opened = await openContext([evm.network], { engine: 'postgres' })
   context = opened.context
   actor = opened.actor
   watchers = [startWatchers(context)]
@@ -263,15 +263,44 @@ test('a transaction that is final before it has all confirmations is waited for,
   }
 })
 
-test('two watching processes write each event once', async () => {
-  const second = { ...context, chains: createChains([evm.network]) }
-  watchers.push(startWatchers(second))
+test('two watching processes write each event once, and one goes on alone when the other ends', async () => {
+  await using second = await openContext([evm.network], { beside: context })
+  const other = startWatchers(second.context)
+  try {
+    const payments = []
+    for (let count = 0; count < 5; count++) {
+      const { payer, payee } = await parties()
+      const built = await build(payer, payee.address)
+      payments.push({ built, hash: await send(payer, built) })
+    }
+    await evm.mine(2)
+    for (const { built } of payments) await untilStatus(built, 'confirmed')
+    await Promise.all(watchers.splice(0).map((watcher) => watcher.stop()))
+    await evm.mine(10)
+    for (const { built, hash } of payments) {
+      const final = await untilStatus(built, 'finalized')
+      expect(final.signature).toBe(hash)
+      expect(final.events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
+    }
+  } finally {
+    await other.stop()
+  }
+})
+
+test('looks at the same moment by two processes without a lease still write each event once', async () => {
+  await using second = await openContext([evm.network], { beside: context })
   const { payer, payee } = await parties()
   const built = await build(payer, payee.address)
-  const hash = await send(payer, built)
+  await send(payer, built)
   await evm.mine(12)
-  await untilStatus(built, 'finalized')
-  const { events } = await read(built)
-  expect(events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
-  expect((await read(built)).signature).toBe(hash)
+  const [chain, otherChain] = [context, second.context].map(({ chains }) => chains.get(evm.network.network))
+  if (!chain || !otherChain) throw new Error('no chain')
+  await eventually(
+    () => chain.head(),
+    ({ height }) => height > built.lastValidBlockHeight - 140,
+  )
+  await Promise.all([followOnce(context, chain, { expiredToo: true }), followOnce(second.context, otherChain, { expiredToo: true })])
+  const { status, events } = await read(built)
+  expect(status).toBe('finalized')
+  expect(events.map((event) => event.status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
 })

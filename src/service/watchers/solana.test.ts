@@ -1,7 +1,7 @@
 import { PublicKey, SystemProgram, Transaction, TransactionInstruction, VersionedTransaction, type Keypair } from '@solana/web3.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
-import { eventually, openContext } from '#testing/service-context.ts'
+import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { createChains } from '../chains/create.ts'
 import type { Actor, Context } from '../context.ts'
 import { buildTransaction } from '../payments/build.ts'
@@ -13,7 +13,7 @@ const SOL = 1_000_000_000n
 const MEMO_PROGRAM = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 
 let solana: SolanaFixture
-let opened: Awaited<ReturnType<typeof openContext>>
+let opened: OpenedContext
 let context: Context
 let actor: Actor
 let watchers: Watchers[]
