@@ -6,6 +6,8 @@ const CONNECTION_LOST = /Connection terminated|timeout exceeded when trying to c
 export function isDatabaseUnavailable(error: unknown): boolean {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     if ('code' in cause && typeof cause.code === 'string' && UNAVAILABLE.test(cause.code)) return true
+    // The Unix socket of a server that is not running is a file that is missing.
+    if ('syscall' in cause && cause.syscall === 'connect') return true
     if (CONNECTION_LOST.test(cause.message)) return true
   }
   return false
