@@ -23,7 +23,6 @@ afterAll(() => desk?.[Symbol.asyncDispose]())
 /** The proxy as its own process, as it is run; everything it says is kept. */
 async function start(key: string, serviceUrl = desk.service.url) {
   const env = {
-    PATH: process.env.PATH,
     PORT: '0',
     DATA_DIR: 'memory://',
     SERVICE_URL: serviceUrl,

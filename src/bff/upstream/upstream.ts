@@ -13,8 +13,8 @@ import type { Answer } from './exchange.ts'
 import { OperatorProblem, problemOf } from './problem.ts'
 import { project } from './project.ts'
 
-/** Longer than the service's own longest answer, a simulation on a slow chain. */
-const TIMEOUT_MS = 20_000
+/** Longer than a simulation on a slow chain takes, and shorter than a browser waits: the reader gets an answer that says what happened. */
+const TIMEOUT_MS = 15_000
 /** Identical reads within this time share one answer, unless an event or a write says that something changed. */
 const SHARED_MS = 1000
 /** No page needs more reads at once than this. */
