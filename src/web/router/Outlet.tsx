@@ -40,15 +40,9 @@ export function Outlet({ match, pageKey, siteTitle, fallback, onShown }: OutletP
   )
 }
 
-let first = true
-
-/** Once a page stands, its heading gets the focus, so that a screen reader reads it and Tab starts there. Not on the first load. */
+/** Tells once a page stands. */
 function Arrival({ onShown, children }: { onShown: () => void; children: ReactNode }) {
   const shown = useRef(onShown)
-  useEffect(() => {
-    if (!first) document.querySelector<HTMLElement>('[data-page-heading]')?.focus({ preventScroll: true })
-    first = false
-    shown.current()
-  }, [])
+  useEffect(() => shown.current(), [])
   return children
 }

@@ -1,3 +1,5 @@
+import { wantHeading } from './heading-focus.ts'
+
 /** The address bar as a store. Paths in the app are below the base that index.html names. */
 export type Location = { path: string; query: string; /** Differs for every entry of the history. */ key: string }
 
@@ -49,6 +51,7 @@ function currentKey(): string {
 }
 
 function tell(move: Move): void {
+  if (move !== 'replace') wantHeading()
   const location = getLocation()
   for (const listener of listeners) listener(location, move)
 }

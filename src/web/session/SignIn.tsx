@@ -36,8 +36,8 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
     <div className="flex flex-col items-stretch gap-2">
       {accounts.map((account, index) => (
         <Button
-          busy={asking === account}
-          disabled={asking !== undefined && asking !== account}
+          busy={isSame(asking, account)}
+          disabled={asking !== undefined && !isSame(asking, account)}
           icon={<Icon name="shield" />}
           key={`${account.walletId}:${account.address}`}
           onClick={() => void start(account)}
@@ -54,4 +54,8 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
       )}
     </div>
   )
+}
+
+function isSame(one: ConnectedAccount | undefined, other: ConnectedAccount): boolean {
+  return one?.address === other.address && one.walletId === other.walletId
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { pathTo } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { SignIn } from '../../session/SignIn.tsx'
+import { PageHeading } from '../../shell/PageHeading.tsx'
 import { useConfig } from '../../shell/use-config.ts'
 import { buttonClass } from '../../ui/button-class.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
@@ -18,9 +19,7 @@ export function Welcome() {
   const assets = [...new Set(networks.flatMap((network) => network.assets.filter((asset) => asset.native).map((asset) => asset.symbol)))]
   return (
     <div className="mx-auto max-w-220 pt-4 sm:pt-10">
-      <h1 className="max-w-160 text-3xl font-semibold tracking-tight sm:text-4xl" data-page-heading tabIndex={-1}>
-        Pay and get paid in {assets.join(' and ')}, wallet to wallet.
-      </h1>
+      <PageHeading className="max-w-160 text-3xl font-semibold tracking-tight sm:text-4xl">Pay and get paid in {assets.join(' and ')}, wallet to wallet.</PageHeading>
       <p className="mt-4 max-w-140 text-base text-muted">You see exactly what you sign. The seller sees it arrive.</p>
 
       <div className="mt-10 grid gap-4 sm:grid-cols-2">

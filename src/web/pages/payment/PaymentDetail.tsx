@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { PageHeading } from '../../shell/PageHeading.tsx'
 import { useNetwork } from '../../shell/use-config.ts'
 import { announce } from '../../ui/announce.tsx'
 import { Amount } from '../../ui/Amount.tsx'
@@ -32,13 +33,13 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
   return (
     <>
       <header className="mb-8">
-        <h1 className="outline-none" data-page-heading tabIndex={-1}>
+        <PageHeading>
           <span className="sr-only">{title}</span>
           <span aria-hidden className="flex flex-wrap items-center gap-x-4 gap-y-2">
             <Amount atomic={payment.amountAtomic} decimals={payment.decimals} exact size="xl" symbol={payment.symbol} />
             <StatusPill status={status} />
           </span>
-        </h1>
+        </PageHeading>
         <p className="mt-2 text-muted">{tone ? <Time at={payment.timestamp} look="full" /> : stateWords(payment)}</p>
         {tone && (
           <Banner className="mt-4" role="note" title={status === 'failed' ? 'This payment failed' : 'This payment was rolled back'} tone={tone}>

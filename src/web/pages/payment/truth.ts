@@ -49,7 +49,7 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
     if (landed.kind === 'unreadable') return { kind: 'contradicted', body: landed.problem }
     if (landed.kind === 'absent') return absent(status)
     const spell = (atomic: bigint | string) => `${formatAmount(BigInt(atomic), native.decimals)} ${native.symbol}`
-    const rows = landed.match.rows.filter(({ field }) => field !== 'fee' && field !== 'expiry' && field !== 'instructions').map(({ field, expected, got, ok }) => ({ name: names[field] ?? field, record: expected, chain: got, ok }))
+    const rows = landed.match.rows.filter(({ field }) => field !== 'fee' && field !== 'expiry' && field !== 'instructions').map(({ field, expected, got, ok }) => ({ name: names[field] ?? field, record: expected, chain: field === 'network' ? node.identity : got, ok }))
     const effect = landed.match.rows.find(({ field }) => field === 'instructions')
     // A payment the service calls failed is confirmed, not contradicted, by a chain that moved nothing.
     if (status === 'failed' || !landed.succeeded) rows.push(row('Outcome', status === 'failed' ? 'failed' : 'went through', landed.succeeded ? 'went through' : 'failed'))
