@@ -130,13 +130,19 @@ test("a report of another's transaction is refused and the payment stays payable
 
 test('an older transfer of the same amount between the same parties pays nothing', async () => {
   const { payer, payee } = await parties()
-  const first = await build(payer, payee.address)
-  const hash = await send(payer, first)
+  const transfer = { type: 'eip1559', chainId: 31_337, nonce: 0, gas: 21_000n, maxFeePerGas: 10n ** 10n, to: payee.address, value: ETH / 100n } as const
+  const hash = await evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction(transfer) })
+  await evm.mine()
+  const built = await build(payer, payee.address)
+  await expect(reportSubmitted(context, actor, { paymentId: built.paymentId, signature: hash })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
+  await evm.mine(10)
+  const other = await parties()
+  const later = await build(other.payer, other.payee.address)
+  await send(other.payer, later)
   await evm.mine(2)
-  await untilStatus(first, 'confirmed')
-  const second = await build(payer, payee.address)
-  await expect(reportSubmitted(context, actor, { paymentId: second.paymentId, signature: hash })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
-  expect(await read(second)).toMatchObject({ status: 'created', signature: null })
+  // By now the blocks of the old transfer have been read.
+  await untilStatus(later, 'confirmed')
+  expect(await read(built)).toMatchObject({ status: 'created', signature: null })
 })
 
 test("another account's report of a transaction takes nothing from the payment it belongs to", async () => {
@@ -242,25 +248,23 @@ test('a broadcast payment that was replaced in the pool has failed, once that is
 })
 
 test('a transaction that is final before it has all confirmations is waited for, whatever its own nonce says', async () => {
-  const patient = { ...evm.network, confirmations: 180 }
-  await using other = await openContext([patient])
-  const watcher = startWatchers(other.context)
-  try {
-    const { payer, payee } = await parties()
-    const built = await buildTransaction(other.context, other.actor, { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' })
-    await send(payer, built)
-    await evm.mine(170)
-    const head = await evm.client.getBlockNumber()
-    expect(Number(head)).toBeGreaterThan(built.lastValidBlockHeight)
-    const seen = () => readPaymentBody(other.context, built.paymentId)
-    await eventually(seen, ({ confirmations }) => confirmations >= 170)
-    await eventually(seen, ({ status }) => status === 'pending')
-    await evm.mine(20)
-    await eventually(seen, ({ status }) => status === 'finalized')
-    expect((await seen()).events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
-  } finally {
-    await watcher.stop()
+  await using other = await openContext([{ ...evm.network, confirmations: 180 }])
+  const [chain] = other.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { payer, payee } = await parties()
+  const built = await buildTransaction(other.context, other.actor, { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' })
+  await send(payer, built)
+  await evm.mine(170)
+  const seen = async () => {
+    await followOnce(other.context, chain, { expiredToo: true })
+    return readPaymentBody(other.context, built.paymentId)
   }
+  await eventually(seen, ({ confirmations }) => confirmations >= 170)
+  expect((await chain.head()).height).toBeGreaterThan(built.lastValidBlockHeight)
+  for (let round = 0; round < 3; round++) expect(await seen()).toMatchObject({ status: 'pending' })
+  await evm.mine(20)
+  const { events } = await eventually(seen, ({ status }) => status === 'finalized')
+  expect(events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
 })
 
 test('two watching processes write each event once, and one goes on alone when the other ends', async () => {
