@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import type { Hono } from 'hono'
 import type { HttpEnv } from './http/env.ts'
 
@@ -25,11 +26,11 @@ const START = `window.ui = SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swa
 /** Everything comes from this server. The reference sets inline styles and draws with data URLs, scripts it never inlines. */
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'"
 
-const FILES: Readonly<Record<string, string>> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-  'favicon-32x32.png': 'image/png',
-}
+const FILES = [
+  { url: import.meta.resolve('swagger-ui-dist/swagger-ui.css'), type: 'text/css; charset=utf-8' },
+  { url: import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'), type: 'text/javascript; charset=utf-8' },
+  { url: import.meta.resolve('swagger-ui-dist/favicon-32x32.png'), type: 'image/png' },
+]
 
 /** The interactive reference, served from the installed package: no other host is asked. */
 export function mountDocs(app: Hono<HttpEnv>): void {
@@ -41,7 +42,7 @@ export function mountDocs(app: Hono<HttpEnv>): void {
   app.get('/docs', (c) => c.redirect('/docs/', 308))
   app.get('/docs/', (c) => c.body(PAGE, 200, { 'Content-Type': 'text/html; charset=utf-8' }))
   app.get('/docs/start.js', (c) => c.body(START, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }))
-  for (const [name, type] of Object.entries(FILES)) {
-    app.get(`/docs/${name}`, async (c) => c.body(new Uint8Array(await readFile(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)))), 200, { 'Content-Type': type }))
+  for (const { url, type } of FILES) {
+    app.get(`/docs/${basename(url)}`, async (c) => c.body(new Uint8Array(await readFile(new URL(url))), 200, { 'Content-Type': type }))
   }
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -59,6 +60,21 @@ test('a configuration that is not valid ends the program with sentences, not wit
   expect(await service.exited).toBe(1)
   expect(service.said.err).toMatch(/^The configuration is not valid\.\nPORT: expected a port.*\nNETWORKS: expected/)
   expect(service.said.err).not.toContain('    at ')
+})
+
+test('a taken port and a database that is away end the program with a sentence', async () => {
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void taken.close())
+  const { port } = taken.address() as AddressInfo
+  const NETWORKS = JSON.stringify([AWAY])
+  const second = run(MAIN, [], { PORT: String(port), NETWORKS, LOG_LEVEL: 'silent', ...(await databaseEnv('postgres')) })
+  expect(await second.exited).toBe(1)
+  expect(second.said.err).toMatch(new RegExp(`^The address is taken by another program .*:${port}\\)\\. Choose another PORT`))
+  const alone = run(MAIN, [], { PORT: '0', NETWORKS, DATABASE_URL: 'postgres://app:hunter2@127.0.0.1:1/paydesk' })
+  expect(await alone.exited).toBe(1)
+  expect(alone.said.err).toMatch(/^The database cannot be reached \(.*\)\. Check DATABASE_URL/)
+  expect(alone.said.err).not.toMatch(/hunter2|    at /)
 })
 
 test('the operator makes, lists and revokes keys from the command line', async () => {

@@ -1,6 +1,6 @@
-import { ConfigError, readEnv, toConfig } from './config.ts'
+import { readEnv, toConfig } from './config.ts'
+import { explainFailure } from './explain-failure.ts'
 import { createService } from './service.ts'
-import { FolderLockedError } from '#postgres/folder-lock.ts'
 
 const GIVE_UP_MS = 10_000
 
@@ -22,8 +22,6 @@ try {
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
 } catch (error) {
-  // What the operator can correct is told in a sentence; everything else with its stack.
-  const expected = error instanceof ConfigError || error instanceof FolderLockedError
-  process.stderr.write(`${expected ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  process.stderr.write(`${explainFailure(error)}\n`)
   process.exit(1)
 }

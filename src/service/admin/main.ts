@@ -1,8 +1,8 @@
 import { ProblemError } from '#contract/problem.ts'
-import { FolderLockedError } from '#postgres/folder-lock.ts'
 import { openDatabase } from '#postgres/open.ts'
-import { ConfigError, readDatabase } from '../config.ts'
+import { readDatabase } from '../config.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
+import { explainFailure } from '../explain-failure.ts'
 import { findCommand, parseCommandLine, UsageError } from './run.ts'
 import { USAGE } from './usage.ts'
 
@@ -22,10 +22,8 @@ try {
   process.exitCode = 1
 }
 
-/** What the operator can correct is told in a sentence; everything else with its stack. */
 function tell(error: unknown): string {
   if (error instanceof UsageError) return `${error.message}\n${HINT}`
   if (error instanceof ProblemError) return [error.message, ...Object.entries(error.facts.details ?? {}).map(([field, text]) => `${field}: ${text}`)].join('\n')
-  if (error instanceof ConfigError || error instanceof FolderLockedError) return error.message
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return explainFailure(error)
 }
