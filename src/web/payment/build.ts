@@ -37,7 +37,7 @@ export async function buildPayment(ports: Ports, order: PaymentOrder, key: strin
 }
 
 /** The review with the outcome of the trial run through the user's RPC. */
-export async function simulatePayment(ports: Ports, order: PaymentOrder, built: Built, review: Review): Promise<Review> {
+export async function simulatePayment(ports: Ports, { order, built, review }: { order: PaymentOrder; built: Built; review: Review }): Promise<Review> {
   return review.simulation.state === 'running' ? withSimulation(review, await ports.chain.simulate(order, built.bytes)) : review
 }
 

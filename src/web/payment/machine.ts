@@ -188,7 +188,8 @@ function read(state: Outgoing, reading: Reading): PaymentState {
   const out = { ...base(state), built: state.built, sent: state.sent }
   switch (reading.kind) {
     case 'unavailable':
-      return state
+      // An outage says nothing about the payment; after a while the person is told that it is being looked for.
+      return state.step === 'broadcast' && reading.at - state.since >= UNSEEN_AFTER_MS ? { ...out, step: 'unknown', reason: 'not_seen', absentSince: null } : state
     case 'pending':
       if (state.step === 'confirmed') return { ...out, step: 'rolled_back', landed: state.landed, absentSince: null }
       if (state.step === 'rolled_back') return { ...state, absentSince: null }

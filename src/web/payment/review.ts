@@ -31,7 +31,7 @@ export function reviewPayment(facts: ReviewFacts): Review {
     })
   }
   if (facts.firstTime) findings.push({ code: 'FIRST_TIME', severity: 'info', text: 'This browser has not paid this address before. Compare it with its owner.' })
-  findings.push(...simulationFindings(facts.simulation))
+  if (facts.match.ok) findings.push(...simulationFindings(facts.simulation))
   return withVerdict({ match: facts.match, steps: facts.steps, simulation: facts.simulation, findings, verdict: 'ok' })
 }
 

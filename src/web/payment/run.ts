@@ -121,7 +121,7 @@ export class PaymentRun {
   async #simulate(): Promise<void> {
     const state = this.#state
     if (state.step !== 'review') return
-    const review = await simulatePayment(this.#ports, state.order, state.built, state.review)
+    const review = await simulatePayment(this.#ports, state)
     if ('built' in this.#state && this.#state.built === state.built) await this.#dispatch({ type: 'simulated', review })
   }
 

@@ -5,6 +5,7 @@ import { checksumAddress } from '#contract/address.ts'
 import { chainIdOf, nativeAsset, type Network } from '#contract/network.ts'
 import { setAccount } from './accounts.ts'
 import { bounded } from './bounded.ts'
+import { ChosenAccount } from './chosen.ts'
 import { safeIcon } from './discover.ts'
 import { walletProblem, WalletProblem } from './errors.ts'
 import { evmChain } from './evm/chain.ts'
@@ -23,21 +24,14 @@ const RPC_TIMEOUT_MS = 10_000
 /** Starts wagmi for the configured networks. Connectors come from EIP-6963 alone: `window.ethereum` belongs to whoever came last. */
 export function startEvm(networks: readonly Network[]): WalletStack {
   const config = createConfigOf(networks)
-  let chosen: { address: string; first: string | undefined } | undefined
+  const chosen = new ChosenAccount()
 
   const connectorOf = (walletId: string) => config.connectors.find(({ id }) => id === walletId)
   const providerOf = async (connector: Connector) => (await connector.getProvider()) as EIP1193Provider
 
-  /** The wallet's first account, unless the person chose another one and the wallet's first has stayed the same since. */
-  const pick = (accounts: readonly string[]): string | undefined => {
-    if (chosen && chosen.first === accounts[0] && accounts.includes(chosen.address)) return chosen.address
-    chosen = undefined
-    return accounts[0]
-  }
-
   const publish = () => {
     const { connector, addresses, status } = getConnection(config)
-    const address = status === 'connected' ? pick(addresses.map(checksumAddress)) : undefined
+    const address = status === 'connected' ? chosen.pick(addresses.map(checksumAddress)) : undefined
     if (!connector || !address) return setAccount('evm', undefined)
     setAccount('evm', { family: 'evm', address, walletId: connector.id, walletName: connector.name, icon: safeIcon(connector.icon) })
   }
@@ -47,7 +41,7 @@ export function startEvm(networks: readonly Network[]): WalletStack {
   const readSigner = async (): Promise<{ address: string; connector: Connector } | null> => {
     const { connector } = getConnection(config)
     if (!connector) return null
-    const address = pick(await readAccounts(await providerOf(connector)))
+    const address = chosen.pick(await readAccounts(await providerOf(connector)))
     publish()
     return address ? { address, connector } : null
   }
@@ -64,7 +58,7 @@ export function startEvm(networks: readonly Network[]): WalletStack {
       if (!connector) throw new WalletProblem('disconnected', walletId)
       try {
         if (getConnection(config).connector) await disconnect(config)
-        chosen = undefined
+        chosen.forget()
         const { accounts } = await bounded(connect(config, { connector }), CONNECT_WITHIN_MS)
         rememberWallet('evm', walletId)
         return accounts.map(checksumAddress)
@@ -73,7 +67,7 @@ export function startEvm(networks: readonly Network[]): WalletStack {
       }
     },
     choose: (address) => {
-      chosen = { address, first: getConnection(config).addresses?.[0] }
+      chosen.choose(address, (getConnection(config).addresses ?? []).map(checksumAddress))
       publish()
     },
     reconnect: async () => {
@@ -101,7 +95,7 @@ export function startEvm(networks: readonly Network[]): WalletStack {
         const network = networks.find((each) => each.network === order.network)
         const { connector } = getConnection(config)
         if (!network || !connector) return { kind: 'signer_changed' }
-        return payWithProvider(await providerOf(connector), network, order, built)
+        return payWithProvider(await providerOf(connector), network, { order, built })
       },
     },
     chain: evmChain(networks, clientOf),

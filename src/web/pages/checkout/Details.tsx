@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useForm } from 'react-hook-form'
+import { useForm, useWatch } from 'react-hook-form'
 import { familyOf, nativeAsset } from '#contract/network.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
 import { useSearch } from '../../router/use-route.ts'
@@ -10,14 +10,14 @@ import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { Input } from '../../ui/Input.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { openConnectDialog, useAccounts } from '../../wallet/accounts.ts'
 import { AmountField } from './AmountField.tsx'
 import { balanceQuery } from './balance.ts'
-import { checkAmount, checkPriorityFee, checkRecipient, checkResource, type Fields } from './fields.ts'
+import { checkAmount, checkRecipient, type Fields } from './fields.ts'
 import { orderOf, recipientOn, reserveOf, startValues } from './start-values.ts'
 import { FromAccount } from './FromAccount.tsx'
+import { MoreFields } from './MoreFields.tsx'
 import { RecipientField } from './RecipientField.tsx'
 import { Steps } from './Steps.tsx'
 
@@ -28,11 +28,11 @@ export function Details({ previous, onStart }: DetailsProps) {
   const { networks, sellerWallets } = useConfig()
   const search = useSearch('checkout')
   const accounts = useAccounts()
-  const form = useForm<Fields>({ defaultValues: startValues(previous, search, networks, sellerWallets) })
-  const { register, handleSubmit, watch, getValues, setValue, formState } = form
+  const { register, handleSubmit, control, getValues, setValue, formState } = useForm<Fields>({ defaultValues: startValues(previous, search, { networks, sellerWallets }) })
+  const [networkId, recipient, amount] = useWatch({ control, name: ['network', 'recipient', 'amount'] })
   const [trouble, setTrouble] = useState<string>()
 
-  const network = networks.find((each) => each.network === watch('network')) ?? networks[0]
+  const network = networks.find((each) => each.network === networkId) ?? networks[0]
   const account = accounts.find((each) => network && each.family === familyOf(network.network))
   const balance = useQuery(balanceQuery(network, account?.address))
   if (!network) return <Banner tone="bad">This desk has no network to pay on. Its operator has to configure one.</Banner>
@@ -78,38 +78,17 @@ export function Details({ previous, onStart }: DetailsProps) {
             onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
             register={register('recipient', { validate: (text) => checkRecipient(text, network, account?.address) })}
             sellerWallets={sellerWallets}
-            value={watch('recipient')}
+            value={recipient}
           />
           <AmountField
             asset={asset}
             error={errors.amount?.message}
             maxAtomic={balance.data === undefined ? undefined : balance.data > reserve ? balance.data - reserve : 0n}
             onMax={(text) => setValue('amount', text, { shouldValidate: true })}
-            register={register('amount', { validate: (text) => checkAmount(text, asset, balance.data, reserve) })}
-            value={watch('amount')}
+            register={register('amount', { validate: (text) => checkAmount(text, asset, balance.data) })}
+            value={amount}
           />
-          <details className="group" open={Boolean(errors.resource ?? errors.description ?? errors.reference ?? errors.priorityFee) || undefined}>
-            <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
-              <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
-              Resource, reference and fee
-            </summary>
-            <div className="mt-4 space-y-5">
-              <Field error={errors.resource?.message} hint="The web address this payment unlocks." label="Resource" optional>
-                <Input inputMode="url" placeholder="https://" {...register('resource', { validate: checkResource })} />
-              </Field>
-              <div className="grid gap-5 sm:grid-cols-2">
-                <Field error={errors.description?.message} hint="The seller reads it." label="Description" optional>
-                  <Input maxLength={200} {...register('description', { maxLength: { value: 200, message: 'At most 200 characters.' } })} />
-                </Field>
-                <Field error={errors.reference?.message} hint="An order or invoice number." label="Reference" optional>
-                  <Input maxLength={100} {...register('reference', { maxLength: { value: 100, message: 'At most 100 characters.' } })} />
-                </Field>
-              </div>
-              <Field error={errors.priorityFee?.message} hint="What the validator gets on top, in all. Empty: set from recent blocks." label="Priority fee" optional>
-                <Input inputMode="decimal" placeholder="Automatic" suffix={asset.symbol} {...register('priorityFee', { validate: (text) => checkPriorityFee(text, asset) })} />
-              </Field>
-            </div>
-          </details>
+          <MoreFields asset={asset} errors={errors} register={register} />
           {account ? (
             <Button busy={formState.isSubmitting} size="lg" type="submit" variant="primary" wide>
               Review payment

@@ -2,10 +2,10 @@ import type { Finding } from '../../payment/order.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 
-export type FindingsProps = { findings: readonly Finding[]; ticked: readonly string[]; onTick: (codes: readonly string[]) => void }
+export type FindingsProps = { findings: readonly Finding[]; /** Nothing to tick: it will not be signed. */ blocked: boolean; ticked: readonly string[]; onTick: (codes: readonly string[]) => void }
 
 /** What the checks say. A critical one blocks and has no tick; a warning needs one each. */
-export function Findings({ findings, ticked, onTick }: FindingsProps) {
+export function Findings({ findings, blocked, ticked, onTick }: FindingsProps) {
   const order = { critical: 0, warn: 1, info: 2 }
   const sorted = [...findings].sort((a, b) => order[a.severity] - order[b.severity])
   return sorted.map(({ code, severity, text }) => (
@@ -17,7 +17,7 @@ export function Findings({ findings, ticked, onTick }: FindingsProps) {
       tone={severity === 'critical' ? 'bad' : severity === 'warn' ? 'warn' : 'info'}
     >
       {text}
-      {severity === 'warn' && (
+      {severity === 'warn' && !blocked && (
         <Checkbox
           checked={ticked.includes(code)}
           className="mt-2"

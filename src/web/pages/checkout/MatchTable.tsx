@@ -20,6 +20,8 @@ const LABELS: Readonly<Record<MatchRow['field'], string>> = {
 /** Requested beside the transaction, field by field. Equal values are told once, unequal ones both. */
 export function MatchTable({ match }: { match: Match }) {
   const wrong = match.rows.filter(({ ok }) => !ok).length
+  // What differs comes first: it is why nothing is signed.
+  const rows = [...match.rows].sort((a, b) => Number(a.ok) - Number(b.ok))
   return (
     <section aria-labelledby="match-heading" className="mt-6">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -41,7 +43,7 @@ export function MatchTable({ match }: { match: Match }) {
           </tr>
         </thead>
         <tbody className="divide-y divide-line border-y border-line">
-          {match.rows.map((row) => (
+          {rows.map((row) => (
             <tr className={cx(!row.ok && 'bg-bad-soft')} key={row.field}>
               <th className="w-28 py-2.5 pe-3 text-start align-top font-normal text-muted sm:w-36" scope="row">
                 {LABELS[row.field]}

@@ -58,12 +58,12 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
       </div>
 
       <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
-        <p className="text-sm text-muted">You send</p>
+        <p className="text-sm text-muted">{blocked ? 'You asked to send' : 'You send'}</p>
         <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="xl" symbol={order.asset.symbol} />
         <p className="mt-2 text-sm text-muted">
           to {sellerWallets.includes(order.recipient) && <span className="font-medium text-ink">the seller, </span>}
           <Address copy full value={order.recipient} /> on <span className="font-medium text-ink">{network?.name ?? order.network}</span>
-          {fee && (
+          {fee && !blocked && (
             <>
               , and pay <span className="font-medium text-ink">{fee}</span> to the network
             </>
@@ -82,7 +82,7 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
           This payment is prepared for <span className="font-mono text-[13px]">{order.sender}</span>. Switch back to it in {order.walletName}, or change the payment.
         </Banner>
       )}
-      <Findings findings={review.findings} onTick={setTicked} ticked={ticked} />
+      <Findings blocked={blocked} findings={review.findings} onTick={setTicked} ticked={ticked} />
       <MatchTable match={review.match} />
       <SimulationResult order={order} simulation={review.simulation} />
       <Instructions bytes={built.bytes} steps={review.steps} />

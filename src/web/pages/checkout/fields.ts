@@ -36,15 +36,13 @@ export function checkRecipient(text: string, network: Network, sender: string | 
   return parsed.address === sender ? 'This is your own address. Pay someone else.' : true
 }
 
-/** `reserveAtomic`: what the payment may cost beside the amount. */
-export function checkAmount(text: string, asset: Asset, balanceAtomic: bigint | undefined, reserveAtomic: bigint): string | true {
+export function checkAmount(text: string, asset: Asset, balanceAtomic: bigint | undefined): string | true {
   const parsed = readAmount(text, asset)
   if (!parsed.ok) return text.trim() === '' ? 'Enter an amount.' : describeAmountProblem(parsed.problem, text, asset.decimals)
   if (balanceAtomic !== undefined && parsed.atomic > balanceAtomic) {
     return `You hold ${formatAmount(balanceAtomic, asset.decimals)} ${asset.symbol}. That is ${formatAmount(parsed.atomic - balanceAtomic, asset.decimals)} ${asset.symbol} too little.`
   }
-  const short = balanceAtomic === undefined ? 0n : parsed.atomic + reserveAtomic - balanceAtomic
-  return short > 0n && balanceAtomic !== undefined && parsed.atomic === balanceAtomic ? 'Nothing would be left for the network fee. Choose a smaller amount.' : true
+  return parsed.atomic === balanceAtomic ? 'Nothing would be left for the network fee. Choose a smaller amount.' : true
 }
 
 export function checkResource(text: string): string | true {

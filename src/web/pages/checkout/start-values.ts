@@ -2,6 +2,7 @@ import { maxFeeAtomic as maxFeeOnEvm } from '#chains/evm/fee.ts'
 import { maxFeeAtomic as maxFeeOnSolana } from '#chains/solana/fee.ts'
 import { parseAddress } from '#contract/address.ts'
 import { formatAmount } from '#contract/amount.ts'
+import type { PublicConfig } from '#contract/browser-endpoints.ts'
 import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../clock.ts'
 import type { SearchOf } from '../../paths.ts'
@@ -18,7 +19,7 @@ export function reserveOf(network: Network): bigint {
 }
 
 /** How the form starts: with a payment that is changed, or with what the address asks for. A single seller wallet is filled in. */
-export function startValues(previous: PaymentOrder | undefined, search: SearchOf<'checkout'>, networks: readonly Network[], sellerWallets: readonly string[]): Fields {
+export function startValues(previous: PaymentOrder | undefined, search: SearchOf<'checkout'>, { networks, sellerWallets }: Pick<PublicConfig, 'networks' | 'sellerWallets'>): Fields {
   if (previous) return fieldsOf(previous)
   const to = search.to === undefined ? undefined : parseAddress(readRecipient(search.to))
   const named = networks.find((each) => each.network === search.network)

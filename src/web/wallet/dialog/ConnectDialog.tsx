@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import type { Family } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
 import { useQuery } from '@tanstack/react-query'
@@ -22,14 +22,17 @@ type Stage =
 /** One row per wallet, whichever of the two roads it was found on; then its account, if it offers several. */
 export function ConnectDialog({ family }: { family: Family | undefined }) {
   const { data } = useQuery(configQuery)
-  const offered = (['evm', 'solana'] as const).filter((each) => (family ?? each) === each && (data?.networks.some(({ network }) => familyOf(network) === each) ?? true))
+  const offered = useMemo(
+    () => (['evm', 'solana'] as const).filter((each) => (family ?? each) === each && (data?.networks.some(({ network }) => familyOf(network) === each) ?? true)),
+    [data, family],
+  )
   const wallets = useFoundWallets().filter(({ ids }) => offered.some((each) => ids[each]))
   const [stage, setStage] = useState<Stage>({ name: 'choose' })
 
   // The wallet code comes while the reader looks at the list.
   useEffect(() => {
     if (data) for (const each of offered) void loadStack(each).catch(() => undefined)
-  }, [data, offered.join()])
+  }, [data, offered])
 
   async function connect(wallet: FoundWallet, chosen: Family) {
     const id = wallet.ids[chosen]

@@ -1,4 +1,4 @@
-import { BaseError, ExecutionRevertedError, InsufficientFundsError, TransactionNotFoundError, TransactionReceiptNotFoundError, type Address, type Hash, type Hex, type PublicClient } from 'viem'
+import { BaseError, ExecutionRevertedError, InsufficientFundsError, TransactionNotFoundError, TransactionReceiptNotFoundError, type Address, type Hash, type PublicClient } from 'viem'
 import { compareLanded } from '#chains/evm/compare.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
@@ -70,7 +70,7 @@ async function read(look: Look, sent: Sent): Promise<Reading> {
 /** Who took the nonce, and whether that or a later transaction of the sender is the payment. */
 async function findMine({ client, order, built }: Look, sent: Sent): Promise<{ mine?: FoundTransaction; other?: FoundTransaction }> {
   if (built.nonce === null) return {}
-  const first = await findByNonce(client, order.sender, built.nonce, built.builtHeight)
+  const first = await findByNonce(client, { sender: order.sender, nonce: built.nonce }, built.builtHeight)
   if (!first) return {}
   let found: FoundTransaction | undefined = first
   for (let step = 0; found && step <= NONCES_AFTER; step++) {
@@ -79,7 +79,7 @@ async function findMine({ client, order, built }: Look, sent: Sent): Promise<{ m
     if (same) return { mine: found }
     // With a hash in hand only a replacement at the same nonce concerns this payment.
     if (sent.signature) break
-    found = await findByNonce(client, order.sender, found.nonce + 1, built.builtHeight)
+    found = await findByNonce(client, { sender: order.sender, nonce: found.nonce + 1 }, built.builtHeight)
   }
   return { other: first }
 }
@@ -121,7 +121,7 @@ async function simulate(client: PublicClient, order: PaymentOrder, bytes: Uint8A
     const cost = decoded.valueAtomic + decoded.feeBoundAtomic
     const words = (amount: bigint) => `${formatAmount(amount, order.asset.decimals)} ${order.asset.symbol}`
     if (balance < cost) return { state: 'failed', reason: `the account holds ${words(balance)} and needs up to ${words(cost)}, the fee included. It lacks ${words(cost - balance)}.` }
-    await client.call({ account, to, value: decoded.valueAtomic, gas: decoded.gas, data: decoded.data as Hex })
+    await client.call({ account, to, value: decoded.valueAtomic, gas: decoded.gas, data: decoded.data })
     return {
       state: 'passed',
       changes: [

@@ -29,7 +29,7 @@ function walletWith(answers: Record<string, (params: unknown) => unknown>) {
     return (answers[method] ?? usual[method])?.(params)
   }
   const provider = { request } as unknown as EIP1193Provider
-  return { asked, methods: () => asked.map(({ method }) => method), pay: () => payWithProvider(provider, network, order, built), onChain: (id: string) => (chainId = id) }
+  return { asked, methods: () => asked.map(({ method }) => method), pay: () => payWithProvider(provider, network, { order, built }), onChain: (id: string) => (chainId = id) }
 }
 
 const fail = (error: unknown) => () => {

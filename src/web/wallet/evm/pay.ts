@@ -23,7 +23,8 @@ export async function readAccounts(provider: EIP1193Provider): Promise<string[]>
  * Has the wallet sign and send a payment. The fields it is asked with are read from the reviewed bytes, in this browser.
  * Before the request goes out every failure is `refused`; after it, only what is certain to have sent nothing.
  */
-export async function payWithProvider(provider: EIP1193Provider, network: Network, order: PaymentOrder, built: Built): Promise<WalletAnswer> {
+export async function payWithProvider(provider: EIP1193Provider, network: Network, payment: { order: PaymentOrder; built: Built }): Promise<WalletAnswer> {
+  const { order, built } = payment
   const decoded = decodeTransaction(built.bytes)
   if (!decoded.ok || decoded.form !== 'unsigned') return refused('refused_transaction', order)
   try {

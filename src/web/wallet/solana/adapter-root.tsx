@@ -3,6 +3,10 @@ import { ConnectionProvider, useWallet, WalletProvider, type WalletContextState 
 import type { StandardWalletAdapter } from '@solana/wallet-standard-wallet-adapter-base'
 import { useEffect } from 'react'
 import { createRoot } from 'react-dom/client'
+import { WalletProblem } from '../errors.ts'
+
+/** Extensions register themselves as late as this after the page loads. */
+const REGISTERED_WITHIN_MS = 2_000
 
 /**
  * The wallet adapter's providers in a React root of their own, beside the page. Not around it, because they are loaded late and must
@@ -66,8 +70,18 @@ export function adapterNamed(context: WalletContextState, name: string): Standar
   return found && isStandard(found.adapter) ? found.adapter : undefined
 }
 
-export function walletName(name: string): WalletName {
-  return name as WalletName
+/**
+ * Makes a wallet the adapter's current one. `select` takes effect on the next render; connecting before it would connect the wallet
+ * selected before, or none.
+ * @throws WalletProblem when the wallet is not there
+ */
+export async function selectAdapter(root: AdapterRoot, name: string): Promise<StandardWalletAdapter> {
+  if (!(await root.until((context) => adapterNamed(context, name) !== undefined, REGISTERED_WITHIN_MS))) throw new WalletProblem('disconnected', name)
+  root.current().select(name as WalletName)
+  await root.until((context) => context.wallet?.adapter.name === name, REGISTERED_WITHIN_MS)
+  const adapter = adapterNamed(root.current(), name)
+  if (!adapter) throw new WalletProblem('disconnected', name)
+  return adapter
 }
 
 function isStandard(adapter: object): adapter is StandardWalletAdapter {

@@ -40,7 +40,7 @@ export function solanaChain(networks: readonly Network[], rpcOf: (network: Netwo
     },
     read: async (order, built, sent) => {
       try {
-        return await read(rpc(order), order, built, sent)
+        return await read(rpc(order), { order, built }, sent)
       } catch {
         return { kind: 'unavailable', at: serverNow() }
       }
@@ -48,7 +48,7 @@ export function solanaChain(networks: readonly Network[], rpcOf: (network: Netwo
   }
 }
 
-async function read(rpc: Rpc, order: PaymentOrder, built: Built, sent: Sent): Promise<Reading> {
+async function read(rpc: Rpc, { order, built }: { order: PaymentOrder; built: Built }, sent: Sent): Promise<Reading> {
   const { signature } = sent
   if (!signature) return { kind: 'unavailable', at: serverNow() }
   // The height is read before the status: what lands between the two is then seen, never missed. One node answers both.
