@@ -10,11 +10,12 @@ import {
   type StandardEventsListeners,
 } from '@wallet-standard/features'
 import { decodeTransaction } from '#chains/solana/decode.ts'
-import { writeSignature } from './solana-signature.ts'
+import { formatAmount } from '#contract/amount.ts'
 import { chooseAccount } from './connect.ts'
 import { ICON, NAME } from './icon.ts'
 import { connected, remember, type Person } from './people.ts'
 import { ask, type Question } from './sheet.ts'
+import { writeSignature } from './solana-signature.ts'
 
 const CHAINS = ['solana:devnet'] as const
 const FEATURES = [SolanaSignTransaction, SolanaSignMessage] as const
@@ -89,8 +90,14 @@ function describe(transaction: Uint8Array, person: Person): Question {
   const common = { title: 'Sign this payment?', explanation: `From ${person.name}, on the local network.`, approve: 'Approve' }
   const decoded = decodeTransaction(transaction)
   if (!decoded.ok) return { ...common, title: 'Sign this transaction?', explanation: `This wallet cannot read it: ${decoded.problem}` }
-  const facts = decoded.steps.flatMap(({ kind, facts: stepFacts }) => Object.entries(stepFacts).map(([label, value]) => [`${kind.replaceAll('_', ' ')}: ${label}`, value] as const))
-  return { ...common, facts: [...facts, ['fee payer', decoded.feePayer]] }
+  const { transfer, feePayer, feeBoundAtomic, steps } = decoded
+  const fee = ['Network fee at most', `${formatAmount(feeBoundAtomic, 9)} SOL, paid by ${feePayer}`] as const
+  if (!transfer) {
+    const rows = steps.flatMap(({ kind, facts }) => Object.entries(facts).map(([label, value]) => [`${kind.replaceAll('_', ' ')}: ${label}`, value] as const))
+    return { ...common, title: 'Sign this transaction?', facts: [...rows, fee] }
+  }
+  const memo = transfer.memo === null ? [] : [['Memo', transfer.memo] as const]
+  return { ...common, facts: [['Amount', `${formatAmount(transfer.amountAtomic, 9)} SOL`], ['To', transfer.recipient], ...memo, fee] }
 }
 
 async function signerOf(account: WalletAccount): Promise<Person> {

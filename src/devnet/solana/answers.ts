@@ -36,16 +36,17 @@ function optionsAt(params: Params, index: number): v.InferOutput<typeof Options>
 export const answers: Readonly<Record<string, Answer>> = {
   getGenesisHash: async () => ({ result: GENESIS_HASH }),
 
-  getBlockHeight: (chain, params) => raised(chain, 'getBlockHeight', params, v.number(), (height, offset) => height + offset),
+  getBlockHeight: raised('getBlockHeight', (result, offset) => v.parse(v.number(), result) + offset),
 
-  getEpochInfo: (chain, params) =>
-    raised(chain, 'getEpochInfo', params, v.looseObject({ blockHeight: v.number() }), (info, offset) => ({ ...info, blockHeight: info.blockHeight + offset })),
+  getEpochInfo: raised('getEpochInfo', (result, offset) => {
+    const info = v.parse(v.looseObject({ blockHeight: v.number() }), result)
+    return { ...info, blockHeight: info.blockHeight + offset }
+  }),
 
-  getLatestBlockhash: (chain, params) =>
-    raised(chain, 'getLatestBlockhash', params, v.looseObject({ value: v.looseObject({ lastValidBlockHeight: v.number() }) }), (latest, offset) => ({
-      ...latest,
-      value: { ...latest.value, lastValidBlockHeight: latest.value.lastValidBlockHeight + offset },
-    })),
+  getLatestBlockhash: raised('getLatestBlockhash', (result, offset) => {
+    const { value, ...rest } = v.parse(v.looseObject({ value: v.looseObject({ lastValidBlockHeight: v.number() }) }), result)
+    return { ...rest, value: { ...value, lastValidBlockHeight: value.lastValidBlockHeight + offset } }
+  }),
 
   getFeeForMessage: async (chain, params) => {
     const answer = await rpc(chain.surfnet, 'getFeeForMessage', params)
@@ -127,9 +128,11 @@ const ALREADY_PROCESSED = {
 }
 
 /** Heights start at 0 with each run of the node; the offset makes them go on where the last run stopped. */
-async function raised<S extends v.GenericSchema>(chain: Chain, method: string, params: Params, schema: S, raise: (value: v.InferOutput<S>, offset: number) => unknown): Promise<RpcAnswer> {
-  const answer = await rpc(chain.surfnet, method, params)
-  return answer.error === undefined ? { result: raise(v.parse(schema, answer.result), chain.heightOffset) } : answer
+function raised(method: string, raise: (result: unknown, offset: number) => unknown): Answer {
+  return async (chain, params) => {
+    const answer = await rpc(chain.surfnet, method, params)
+    return answer.error === undefined ? { result: raise(answer.result, chain.heightOffset) } : answer
+  }
 }
 
 function watched(chain: Chain, answer: RpcAnswer): RpcAnswer {

@@ -6,7 +6,7 @@ import { deployer } from '../wallets.ts'
 
 const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 const ASSOCIATED_TOKEN_PROGRAM = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
-const METADATA_PROGRAM = new PublicKey('metaqbxxUerdq28cj1RbAWkTQm3ybzjb6a8bt518x1s')
+const METADATA_PROGRAM = new PublicKey('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 const SYSTEM_PROGRAM = PublicKey.default
 
 const MINT = Keypair.fromSeed(createHash('sha256').update('paydesk devnet USDC').digest()).publicKey

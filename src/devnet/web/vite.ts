@@ -1,7 +1,10 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { workerData } from 'node:worker_threads'
 import * as v from 'valibot'
 import { build } from 'vite'
+
+const DEMO_WALLET_ENTRY = fileURLToPath(new URL('../demo-wallet/main.ts', import.meta.url))
 
 const { targets, root, dist, demoWallet } = v.parse(
   v.object({ targets: v.array(v.picklist(['app', 'wallet'])), root: v.string(), dist: v.string(), demoWallet: v.string() }),
@@ -20,7 +23,7 @@ if (targets.includes('wallet')) {
       outDir: dirname(demoWallet),
       emptyOutDir: false,
       // One classic script: it has to announce itself before the page's modules run.
-      lib: { entry: join(root, 'src/devnet/demo-wallet/main.ts'), formats: ['iife'], name: 'paydeskDemoWallet', fileName: () => basename(demoWallet) },
+      lib: { entry: DEMO_WALLET_ENTRY, formats: ['iife'], name: 'paydeskDemoWallet', fileName: () => basename(demoWallet) },
     },
   })
 }
