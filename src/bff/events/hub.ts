@@ -185,6 +185,10 @@ export class EventHub {
     })
   }
 
+  /**
+   * An anonymous buyer's `created` can be on its way before the proxy has written down who made the payment, and is then not streamed:
+   * the buyer has it as the answer to the request. Whatever follows finds the row.
+   */
   async #withMakers(events: readonly FeedEvent[]): Promise<RingEvent[]> {
     const makers = await this.#parts.findMakers([...new Set(events.map((event) => event.paymentId))])
     return events.map((event) => ({ ...event, makers: makers.get(event.paymentId) ?? [] }))

@@ -23,7 +23,7 @@ export const EXPOSED_HEADERS = [
   'X-PAYMENT-RESPONSE',
 ] as const
 
-const ALLOWED_HEADERS = ['Content-Type', REQUESTED_BY.name, 'Idempotency-Key', 'Last-Event-ID', 'Prefer'] as const
+const ALLOWED_HEADERS = ['Content-Type', REQUESTED_BY.name, 'Idempotency-Key', 'Last-Event-ID'] as const
 
 /** `origin` only when it is in the list: an answer to any other carries no CORS header at all. */
 export function commonHeaders(requestId: string, origin: string | undefined): Record<string, string> {

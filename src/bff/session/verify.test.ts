@@ -1,6 +1,7 @@
 import { ed25519, ED25519_TORSION_SUBGROUP } from '@noble/curves/ed25519.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+import { sha512 } from '@noble/hashes/sha2.js'
+import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import bs58 from 'bs58'
 import { describe, expect, test } from 'vitest'
 import { evmWallet, solanaWallet } from '#testing/desk-browser.ts'
@@ -74,6 +75,18 @@ describe('a signature on Solana', () => {
     const neutral = new Uint8Array(64)
     neutral[0] = 1
     expect(isSignedBySolana(bs58.encode(hexToBytes(point)), TEXT, bs58.encode(neutral))).toBe(false)
+  })
+
+  test('whose nonce point is of small order is refused, as on the chain, although the equation holds', () => {
+    const { secretKey, publicKey } = ed25519.keygen()
+    const { scalar } = ed25519.utils.getExtendedPublicKey(secretKey)
+    const neutral = ed25519.Point.ZERO.toBytes()
+    const hash = sha512(concatBytes(neutral, publicKey, utf8ToBytes(TEXT)))
+    const order = ed25519.Point.CURVE().n
+    const s = ((BigInt(`0x${bytesToHex(hash.toReversed())}`) % order) * scalar) % order
+    const signature = concatBytes(neutral, hexToBytes(s.toString(16).padStart(64, '0')).toReversed())
+    expect(ed25519.verify(signature, utf8ToBytes(TEXT), publicKey, { zip215: false })).toBe(true)
+    expect(isSignedBySolana(bs58.encode(publicKey), TEXT, bs58.encode(signature))).toBe(false)
   })
 
   test('of an address off the curve, such as a program-derived one, is refused', async () => {
