@@ -19,7 +19,7 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
     try {
       await signIn(account)
     } catch (error) {
-      setTrouble(error instanceof ApiError ? `${describeError(error).title}. ${describeError(error).body}` : `${account.walletName} did not sign. Nothing was sent.`)
+      setTrouble(troubleOf(error, account))
     } finally {
       setAsking(undefined)
     }
@@ -58,4 +58,11 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
 
 function isSame(one: ConnectedAccount | undefined, other: ConnectedAccount): boolean {
   return one?.address === other.address && one.walletId === other.walletId
+}
+
+function troubleOf(error: unknown, { walletName }: ConnectedAccount): string {
+  if (error instanceof ApiError) return `${describeError(error).title}. ${describeError(error).body}`
+  // The wallet side has words for its own refusals; its code is not part of the shell, so its name is what tells it.
+  if (error instanceof Error && error.name === 'WalletProblem') return error.message
+  return `${walletName} did not sign. Nothing was sent.`
 }

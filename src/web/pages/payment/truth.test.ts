@@ -1,0 +1,122 @@
+import { createServer, type Server } from 'node:http'
+import { afterEach, expect, test } from 'vitest'
+import { NATIVE_ETH, type Network } from '#contract/network.ts'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { readTruth } from './truth.ts'
+
+const hash = `0x${'ab'.repeat(32)}`
+const sender = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const recipient = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+
+const network: Network = {
+  network: 'eip155:31337',
+  name: 'Local',
+  rpcUrls: ['http://127.0.0.1:1'],
+  testnet: true,
+  blockTimeMs: 1000,
+  confirmations: 2,
+  assets: [NATIVE_ETH],
+}
+
+const payment: PaymentStatusBody = {
+  success: true,
+  paymentId: 'pay_1111111111111111111111',
+  mode: 'local',
+  signature: hash,
+  status: 'confirmed',
+  network: network.network,
+  asset: NATIVE_ETH.address,
+  symbol: 'ETH',
+  decimals: 18,
+  amount: '0.2',
+  amountAtomic: '200000000000000000',
+  sender,
+  recipient,
+  resource: null,
+  blockHeight: 7,
+  confirmations: 2,
+  requiredConfirmations: 2,
+  fee: { amount: '0.000021', amountAtomic: '21000000000000' },
+  timestamp: 1,
+  expiresAt: null,
+  lastValidBlockHeight: null,
+  metadata: null,
+  paymentProof: null,
+  failure: null,
+  events: [],
+}
+
+const transaction = {
+  hash,
+  from: sender.toLowerCase(),
+  to: recipient.toLowerCase(),
+  value: '0x2c68af0bb140000',
+  input: '0x',
+  nonce: '0x1',
+  gas: '0x5208',
+  type: '0x2',
+  chainId: '0x7a69',
+  maxFeePerGas: '0x3b9aca00',
+  maxPriorityFeePerGas: '0x1',
+}
+const receipt = { transactionHash: hash, status: '0x1', blockNumber: '0x7', blockHash: `0x${'cd'.repeat(32)}`, gasUsed: '0x5208', effectiveGasPrice: '0x3b9aca00' }
+const honest: Record<string, unknown> = { eth_chainId: '0x7a69', eth_blockNumber: '0x9', eth_getTransactionByHash: transaction, eth_getTransactionReceipt: receipt }
+
+let server: Server | undefined
+afterEach(() => server?.close())
+
+/** A node that answers what it is told to. */
+async function node(answers: Record<string, unknown>): Promise<string> {
+  server = createServer((request, response) => {
+    let text = ''
+    request.on('data', (chunk: Buffer) => (text += chunk.toString()))
+    request.on('end', () => {
+      const { method } = JSON.parse(text) as { method: string }
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: answers[method] ?? null }))
+    })
+  })
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : ''
+}
+
+const differing = (truth: Awaited<ReturnType<typeof readTruth>>) => ('rows' in truth ? truth.rows.filter(({ ok }) => !ok).map(({ name, record, chain }) => [name, record, chain]) : truth)
+
+test('a record the chain bears out in every field matches', async () => {
+  const truth = await readTruth(payment, network, await node(honest))
+  expect(differing(truth)).toEqual([])
+  expect(truth.kind).toBe('matches')
+})
+
+test.each([
+  ['another amount', { ...transaction, value: '0x2386f26fc10000' }, receipt, 'Amount'],
+  ['another recipient', { ...transaction, to: sender.toLowerCase() }, receipt, 'To'],
+  ['another sender', { ...transaction, from: recipient.toLowerCase() }, receipt, 'From'],
+  ['data beside the value', { ...transaction, input: '0xdeadbeef' }, receipt, 'What it does'],
+  ['another block', transaction, { ...receipt, blockNumber: '0x8' }, 'Block'],
+  ['another fee', transaction, { ...receipt, gasUsed: '0x5209' }, 'Network fee'],
+  ['a reverted transaction', transaction, { ...receipt, status: '0x0' }, 'Outcome'],
+])('%s on the chain is named as a difference', async (_, landed, landedReceipt, name) => {
+  const truth = await readTruth(payment, network, await node({ ...honest, eth_getTransactionByHash: landed, eth_getTransactionReceipt: landedReceipt }))
+  expect(truth.kind).toBe('differs')
+  expect(JSON.stringify(differing(truth))).toContain(`"${name}"`)
+})
+
+test('a failure the chain confirms is no contradiction', async () => {
+  const url = await node({ ...honest, eth_getTransactionReceipt: { ...receipt, status: '0x0' } })
+  expect((await readTruth({ ...payment, status: 'failed' }, network, url)).kind).toBe('matches')
+})
+
+test('a payment called paid that the chain does not know is contradicted; one on its way is not', async () => {
+  const url = await node({ ...honest, eth_getTransactionByHash: null, eth_getTransactionReceipt: null })
+  expect((await readTruth(payment, network, url)).kind).toBe('contradicted')
+  expect((await readTruth({ ...payment, status: 'pending' }, network, url)).kind).toBe('nothing')
+  expect((await readTruth({ ...payment, status: 'created', signature: null }, network, url)).kind).toBe('nothing')
+})
+
+test('no answer, another chain, and nonsense are not available, never a match', async () => {
+  expect((await readTruth(payment, network, 'http://127.0.0.1:1')).kind).toBe('unavailable')
+  expect((await readTruth(payment, network, await node({ ...honest, eth_chainId: '0x1' }))).kind).toBe('unavailable')
+  server?.close()
+  expect((await readTruth(payment, network, await node({ ...honest, eth_getTransactionByHash: { hash } }))).kind).toBe('unavailable')
+})
