@@ -240,6 +240,19 @@ test('I5: a signer that changed leads to a rebuild, and the wallet is not asked'
   run.close()
 })
 
+test('a wallet that is not connected any more is told as that, and can sign once it is again', async () => {
+  const { outside, browser } = open('solana')
+  const run = await browser.reviewed()
+  outside.walletSigner = null
+  await run.sign([])
+  expect(run.state()).toMatchObject({ step: 'rejected', trouble: { code: 'NOT_CONNECTED' } })
+  outside.walletSigner = 'solana-buyer'
+  void run.sign([])
+  await browser.still()
+  expect(outside.walletRequests).toBe(1)
+  run.close()
+})
+
 describe('I6: what is signed is what was reviewed', () => {
   test('a wallet that returns another meaning ends in a blocked review, and nothing is broadcast', async () => {
     const { outside, browser } = open('solana')

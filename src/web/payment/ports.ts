@@ -32,7 +32,7 @@ export type WalletAnswer =
   | { kind: 'lost' }
 
 export interface PaymentWallet {
-  /** I5: the address the wallet would sign with now, read from the wallet and not from memory. */
+  /** I5: the address the wallet would sign with now, read from the wallet and not from memory; null while none is connected. */
   signer(order: PaymentOrder): Promise<string | null>
   /** Never throws: every way a wallet can fail is an answer. */
   pay(order: PaymentOrder, built: Built): Promise<WalletAnswer>

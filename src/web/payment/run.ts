@@ -130,7 +130,9 @@ export class PaymentRun {
     const asked = this.#state
     if (asked.step !== 'review' && asked.step !== 'rejected') return
     if (clock.now() > asked.built.deadlineAt - SIGN_MARGIN_MS) return this.#dispatch({ type: 'deadline_passed' })
-    if ((await wallet.signer(asked.order)) !== asked.order.sender) return this.#dispatch({ type: 'signer_changed' })
+    const signer = await wallet.signer(asked.order)
+    if (signer === null) return this.#dispatch({ type: 'wallet_refused', trouble: notConnected(asked.order.walletName) })
+    if (signer !== asked.order.sender) return this.#dispatch({ type: 'signer_changed' })
     await this.#dispatch({ type: 'sign', at: clock.now(), digest: asked.built.digest, ticked })
     const waiting = this.#state
     if (waiting.step !== 'awaiting_wallet') return
@@ -241,6 +243,10 @@ export class PaymentRun {
 /** I2: the intent's id for the first attempt; a rebuild needs a key of its own, or the service would answer the expired transaction. */
 export function attemptKey(state: { order: PaymentOrder; attempt: number }): string {
   return state.attempt === 1 ? state.order.id : `${state.order.id}.${state.attempt}`
+}
+
+function notConnected(walletName: string) {
+  return { code: 'NOT_CONNECTED', title: `${walletName} is not connected.`, body: 'Unlock it and connect the account again. Nothing was sent.' }
 }
 
 function busyElsewhere(walletName: string) {

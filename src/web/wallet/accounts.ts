@@ -35,10 +35,6 @@ export function useConnectDialog(): Family | 'any' | null {
   return useSyncExternalStore(subscribe, () => state.dialog)
 }
 
-export function currentAccount(family: Family): ConnectedAccount | undefined {
-  return state.accounts.find((account) => account.family === family)
-}
-
 export function openConnectDialog(family?: Family): void {
   set({ ...state, dialog: family ?? 'any' })
 }

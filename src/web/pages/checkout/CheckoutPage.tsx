@@ -15,7 +15,7 @@ import { Unfinished } from './Unfinished.tsx'
 type View =
   | { name: 'opening' }
   /** `previous`: the inputs of a payment that was given up or refused, to be changed. */
-  | { name: 'details'; previous?: PaymentOrder; notice?: string }
+  | { name: 'details'; previous?: PaymentOrder; network?: string; notice?: string }
   | { name: 'payment'; run: PaymentRun }
 
 /**
@@ -48,9 +48,10 @@ export function CheckoutPage() {
   )
 
   const startOver = useCallback(
-    (previous?: PaymentOrder) => {
-      setView({ name: 'details', previous })
-      navigate(pathTo('checkout', { search: { ...search, payment: undefined } }), { replace: true })
+    (from: { change: PaymentOrder } | { after: PaymentOrder }) => {
+      const { network } = 'after' in from ? from.after : from.change
+      setView({ name: 'details', network, previous: 'change' in from ? from.change : undefined })
+      navigate(pathTo('checkout', { search: 'change' in from ? { ...search, payment: undefined } : { network } }), { replace: true })
     },
     [search],
   )
@@ -67,7 +68,7 @@ export function CheckoutPage() {
             </Banner>
           )}
           <Unfinished />
-          <Details onStart={start} previous={view.previous} />
+          <Details network={view.network} onStart={start} previous={view.previous} />
         </>
       )}
       {view.name === 'payment' && <Flow key={view.run.state().order.id} onStart={start} onStartOver={startOver} run={view.run} />}

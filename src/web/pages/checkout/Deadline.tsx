@@ -1,3 +1,5 @@
+import { useEffect } from 'react'
+import { announce } from '../../ui/announce.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
 
@@ -12,4 +14,13 @@ export function Deadline({ seconds }: { seconds: number }) {
       </span>
     </p>
   )
+}
+
+/** Twice and politely: a countdown that is read out every second could not be used. */
+export function useDeadlineAnnouncements(seconds: number): void {
+  const mark = seconds <= 10 ? 10 : seconds <= 30 ? 30 : 0
+  useEffect(() => {
+    if (mark === 30) announce('30 seconds left to sign.')
+    if (mark === 10) announce('Too little time is left to sign. You can prepare it again.')
+  }, [mark])
 }

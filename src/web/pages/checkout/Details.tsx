@@ -21,14 +21,20 @@ import { MoreFields } from './MoreFields.tsx'
 import { RecipientField } from './RecipientField.tsx'
 import { Steps } from './Steps.tsx'
 
-export type DetailsProps = { previous: PaymentOrder | undefined; onStart: (order: PaymentOrder) => Promise<void> }
+export type DetailsProps = {
+  /** A payment that is changed: its inputs are kept. */
+  previous: PaymentOrder | undefined
+  /** The network of the payment before this one. */
+  network: string | undefined
+  onStart: (order: PaymentOrder) => Promise<void>
+}
 
 /** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but a balance. */
-export function Details({ previous, onStart }: DetailsProps) {
+export function Details({ previous, network: networkBefore, onStart }: DetailsProps) {
   const { networks, sellerWallets } = useConfig()
   const search = useSearch('checkout')
   const accounts = useAccounts()
-  const { register, handleSubmit, control, getValues, setValue, formState } = useForm<Fields>({ defaultValues: startValues(previous, search, { networks, sellerWallets }) })
+  const { register, handleSubmit, control, getValues, setValue, formState } = useForm<Fields>({ defaultValues: startValues(previous, { ...search, network: networkBefore ?? search.network }, { networks, sellerWallets }) })
   const [networkId, recipient, amount] = useWatch({ control, name: ['network', 'recipient', 'amount'] })
   const [trouble, setTrouble] = useState<string>()
 

@@ -13,8 +13,8 @@ import { sayState } from './words.ts'
 
 export type FlowProps = {
   run: PaymentRun
-  /** Back to the form, with the inputs kept. */
-  onStartOver: (previous?: PaymentOrder) => void
+  /** Back to the form: with the inputs kept, or for another payment after this one. */
+  onStartOver: (from: { change: PaymentOrder } | { after: PaymentOrder }) => void
   /** The same payment from another account. */
   onStart: (order: PaymentOrder) => Promise<void>
 }
@@ -55,7 +55,7 @@ function screenOf({ step }: PaymentState): string {
 }
 
 function showStep(state: PaymentState, { run, onStartOver, onStart }: FlowProps): ReactNode {
-  const change = () => void run.cancel().then(() => onStartOver(state.order))
+  const change = () => void run.cancel().then(() => onStartOver({ change: state.order }))
   switch (state.step) {
     case 'draft':
     case 'building':

@@ -24,7 +24,7 @@ import { StepHeading } from './StepHeading.tsx'
 export type ProgressStepProps = {
   run: PaymentRun
   state: Extract<PaymentState, { sent: unknown }>
-  onStartOver: (previous?: PaymentOrder) => void
+  onStartOver: (from: { after: PaymentOrder }) => void
 }
 
 /** Step 4: from the first broadcast to the receipt, told by what the user's own RPC shows. */
@@ -99,7 +99,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
           Show the payment
         </Link>
         {isPaid(state) && <ReceiptButtons state={state} />}
-        {(isPaid(state) || state.step === 'failed') && <Button onClick={() => onStartOver()}>New payment</Button>}
+        {(isPaid(state) || state.step === 'failed') && <Button onClick={() => onStartOver({ after: order })}>New payment</Button>}
       </div>
     </Card>
   )

@@ -1,21 +1,18 @@
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { familyOf } from '#contract/network.ts'
 import type { PaymentState } from '../../payment/machine.ts'
 import type { PaymentRun } from '../../payment/run.ts'
 import { SIGN_MARGIN_MS } from '../../payment/run.ts'
-import { useConfig, useNetwork } from '../../shell/use-config.ts'
-import { announce } from '../../ui/announce.tsx'
-import { Address } from '../../ui/Address.tsx'
-import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { currentAccount, useAccounts } from '../../wallet/accounts.ts'
-import { Deadline } from './Deadline.tsx'
+import { openConnectDialog, useAccounts } from '../../wallet/accounts.ts'
+import { Deadline, useDeadlineAnnouncements } from './Deadline.tsx'
 import { Findings } from './Findings.tsx'
 import { Instructions } from './Instructions.tsx'
 import { MatchTable } from './MatchTable.tsx'
+import { ReviewSummary } from './ReviewSummary.tsx'
 import { SimulationResult } from './SimulationResult.tsx'
 import { useSecondsLeft } from './use-run.ts'
 import { StepHeading } from './StepHeading.tsx'
@@ -29,8 +26,6 @@ export type ReviewStepProps = {
 /** Step 2, before any wallet opens: what was asked for beside what would be signed, read from its bytes in this browser. */
 export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
   const { order, built, review } = state
-  const network = useNetwork(order.network)
-  const { sellerWallets } = useConfig()
   const [ticked, setTicked] = useState<readonly string[]>([])
   const [busy, setBusy] = useState(false)
   const seconds = useSecondsLeft(run)
@@ -40,7 +35,9 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
   const blocked = review.verdict === 'blocked'
   const running = review.simulation.state === 'running'
   const unticked = review.findings.some(({ code, severity }) => severity === 'warn' && !ticked.includes(code))
-  const otherAccount = useOtherAccount(order)
+  const family = familyOf(order.network)
+  const account = useAccounts().find((each) => each.family === family)
+  const otherAccount = account !== undefined && account.address !== order.sender
   const fee = review.match.rows.find(({ field }) => field === 'fee')?.got
 
   async function sign() {
@@ -57,20 +54,7 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
         <Deadline seconds={seconds} />
       </div>
 
-      <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
-        <p className="text-sm text-muted">{blocked ? 'You asked to send' : 'You send'}</p>
-        <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="xl" symbol={order.asset.symbol} />
-        <p className="mt-2 text-sm text-muted">
-          to {sellerWallets.includes(order.recipient) && <span className="font-medium text-ink">the seller, </span>}
-          <Address copy full value={order.recipient} /> on <span className="font-medium text-ink">{network?.name ?? order.network}</span>
-          {fee && !blocked && (
-            <>
-              , and pay <span className="font-medium text-ink">{fee}</span> to the network
-            </>
-          )}
-          .
-        </p>
-      </div>
+      <ReviewSummary blocked={blocked} fee={fee} order={order} />
 
       {state.step === 'rejected' && (
         <Banner className="mt-4" role="alert" title={state.trouble.title} tone={state.trouble.code === 'REJECTED' ? 'info' : 'warn'}>
@@ -98,6 +82,10 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
             <Button className="flex-1" icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg" variant="primary">
               Prepare it again
             </Button>
+          ) : !account ? (
+            <Button className="flex-1" icon={<Icon name="wallet" />} onClick={() => openConnectDialog(family)} size="lg" variant="primary">
+              Connect {order.walletName}
+            </Button>
           ) : (
             <Button busy={busy || running} className="flex-1" disabled={unticked} icon={<Icon name="wallet" />} onClick={() => void sign()} size="lg" variant="primary">
               {running ? 'Trying it out' : state.step === 'rejected' ? `Sign again in ${order.walletName}` : `Sign in ${order.walletName}`}
@@ -111,20 +99,4 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
       </div>
     </Card>
   )
-}
-
-/** Whether the wallet shows another account than this payment is for; the wallet itself is asked again when signing. */
-function useOtherAccount(order: ReviewStepProps['state']['order']): boolean {
-  useAccounts()
-  const account = currentAccount(familyOf(order.network))
-  return account !== undefined && account.address !== order.sender
-}
-
-/** Twice and politely: a countdown that is read out every second could not be used. */
-function useDeadlineAnnouncements(seconds: number): void {
-  const mark = seconds <= 10 ? 10 : seconds <= 30 ? 30 : 0
-  useEffect(() => {
-    if (mark === 30) announce('30 seconds left to sign.')
-    if (mark === 10) announce('Too little time is left to sign. You can prepare it again.')
-  }, [mark])
 }

@@ -23,7 +23,7 @@ export class Outside {
   rpcLies = false
   simulation: Simulation = { state: 'passed', changes: [] }
   matches = true
-  walletSigner: string
+  walletSigner: string | null
   signedDiffers = false
   readonly transactions = new Map<string, Transaction>()
   readonly keys: string[] = []
