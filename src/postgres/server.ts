@@ -26,7 +26,10 @@ export async function openServer(url: string, options: OpenOptions): Promise<Ope
   const onWarning = options.onWarning ?? (() => {})
   // An idle connection that breaks is replaced; without a listener it would end the process.
   pool.on('error', onWarning)
-  const listener = openListener(() => new pg.Client({ connectionString: url, application_name: `paydesk-${options.schema}-listen`, keepAlive: true }), onWarning)
+  const listener = openListener(
+    () => new pg.Client({ connectionString: url, application_name: `paydesk-${options.schema}-listen`, keepAlive: true }),
+    onWarning,
+  )
   return {
     db: asDatabase(drizzle(pool, { casing: 'snake_case' })),
     engine: 'postgres',

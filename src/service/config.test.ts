@@ -14,11 +14,20 @@ const NETWORKS = JSON.stringify([
 ])
 
 test('defaults need only the networks', () => {
-  expect(toConfig({ NETWORKS })).toMatchObject({ host: '127.0.0.1', port: 4020, database: { dataDir: '.paydesk/service' }, logLevel: 'info', networks: [{ network: 'eip155:8453' }] })
+  expect(toConfig({ NETWORKS })).toMatchObject({
+    host: '127.0.0.1',
+    port: 4020,
+    database: { dataDir: '.paydesk/service' },
+    logLevel: 'info',
+    networks: [{ network: 'eip155:8453' }],
+  })
 })
 
 test('DATABASE_URL takes the place of the folder', () => {
-  expect(toConfig({ NETWORKS, DATABASE_URL: 'postgres://a:b@db/paydesk', PORT: '0' })).toMatchObject({ port: 0, database: { url: 'postgres://a:b@db/paydesk' } })
+  expect(toConfig({ NETWORKS, DATABASE_URL: 'postgres://a:b@db/paydesk', PORT: '0' })).toMatchObject({
+    port: 0,
+    database: { url: 'postgres://a:b@db/paydesk' },
+  })
   expect(readDatabase({ DATA_DIR: '/data' })).toEqual({ dataDir: '/data' })
 })
 

@@ -46,7 +46,11 @@ const variables = {
     expected: 'the URL of a Postgres server',
     example: 'postgres://paydesk@localhost/paydesk',
   },
-  DATA_DIR: { schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '.paydesk/service'), expected: 'a folder of this process alone', example: '.paydesk/service' },
+  DATA_DIR: {
+    schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '.paydesk/service'),
+    expected: 'a folder of this process alone',
+    example: '.paydesk/service',
+  },
   NETWORKS: {
     schema: networksText,
     expected: 'a JSON array of networks (or their file in NETWORKS_FILE)',

@@ -10,13 +10,20 @@ function logged(write: (log: ReturnType<typeof createLog>) => void): string {
 }
 
 test('named secrets are redacted', () => {
-  const text = logged((log) => log.info({ authorization: 'Bearer abc', headers: { authorization: 'xyz123' }, apiKey: 'abc', body: { paymentProof: 'proof123' } }, 'm'))
+  const text = logged((log) =>
+    log.info({ authorization: 'Bearer abc', headers: { authorization: 'xyz123' }, apiKey: 'abc', body: { paymentProof: 'proof123' } }, 'm'),
+  )
   for (const secret of ['abc', 'xyz123', 'proof123']) expect(text).not.toContain(secret)
 })
 
 test('keys, bearer tokens and passwords are masked wherever they stand', () => {
   const key = createApiKey('live')
-  const text = logged((log) => log.error({ err: new Error(`no ${key}`, { cause: new Error('postgres://app:hunter2@db/x refused') }), note: `Bearer ${key}`, deep: { a: { b: { c: key } } } }, `said ${key}`))
+  const text = logged((log) =>
+    log.error(
+      { err: new Error(`no ${key}`, { cause: new Error('postgres://app:hunter2@db/x refused') }), note: `Bearer ${key}`, deep: { a: { b: { c: key } } } },
+      `said ${key}`,
+    ),
+  )
   expect(text).not.toContain(key.slice(8, 30))
   expect(text).not.toContain('hunter2')
   expect(text).toContain('pk_live_***')
@@ -24,8 +31,15 @@ test('keys, bearer tokens and passwords are masked wherever they stand', () => {
 })
 
 test('the values of a failed query are not logged, its text and cause are', () => {
-  const error = new DrizzleQueryError('select * from t where a = $1', ['customer@example.com'], Object.assign(new Error('relation "t" does not exist'), { code: '42P01' }))
+  const error = new DrizzleQueryError(
+    'select * from t where a = $1',
+    ['customer@example.com'],
+    Object.assign(new Error('relation "t" does not exist'), { code: '42P01' }),
+  )
   const text = logged((log) => log.error({ err: error }, 'm'))
   expect(text).not.toContain('customer@example.com')
-  expect(JSON.parse(text).err).toMatchObject({ message: 'Failed query: select * from t where a = $1', cause: { code: '42P01', message: 'relation "t" does not exist' } })
+  expect(JSON.parse(text).err).toMatchObject({
+    message: 'Failed query: select * from t where a = $1',
+    cause: { code: '42P01', message: 'relation "t" does not exist' },
+  })
 })

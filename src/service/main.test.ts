@@ -13,7 +13,15 @@ const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 const ADMIN = fileURLToPath(new URL('admin/main.ts', import.meta.url))
 
 /** Nothing listens there: a service must start, and tell, while its chain is away. */
-const AWAY: Network = { network: 'eip155:31337', name: 'Away', rpcUrls: ['http://127.0.0.1:1'], testnet: true, blockTimeMs: 1000, confirmations: 1, assets: [NATIVE_ETH] }
+const AWAY: Network = {
+  network: 'eip155:31337',
+  name: 'Away',
+  rpcUrls: ['http://127.0.0.1:1'],
+  testnet: true,
+  blockTimeMs: 1000,
+  confirmations: 1,
+  assets: [NATIVE_ETH],
+}
 
 function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'paydesk-main-'))
@@ -48,7 +56,16 @@ test.each(ENGINES)('%s: the program starts, says where it listens, tells what is
   const ready = service.said.out.split('\n').find((line) => line.includes('"listening"')) ?? ''
   const { port } = JSON.parse(ready)
   const answer = await fetch(`http://127.0.0.1:${port}/health/ready`)
-  expect([answer.status, await answer.json()]).toEqual([503, { status: 'unavailable', checks: [{ name: 'database', ok: true }, { name: 'eip155:31337', ok: false }] }])
+  expect([answer.status, await answer.json()]).toEqual([
+    503,
+    {
+      status: 'unavailable',
+      checks: [
+        { name: 'database', ok: true },
+        { name: 'eip155:31337', ok: false },
+      ],
+    },
+  ])
   expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200)
   service.child.kill('SIGTERM')
   expect(await service.exited).toBe(0)
@@ -86,13 +103,24 @@ test('the operator makes, lists and revokes keys from the command line', async (
   const account = JSON.parse((await admin('account', 'create', '--name', 'Shop', '--plan', 'standard', '--json')).out)
   const made = await admin('key', 'create', '--account', account.id, '--name', 'till', '--scopes', 'payment:read,transaction:build', '--json')
   const key = JSON.parse(made.out)
-  expect(key).toMatchObject({ id: expect.stringMatching(/^key_/), key: expect.stringMatching(/^pk_live_/), plan: 'standard', scopes: ['payment:read', 'transaction:build'] })
-  expect(await admin('key', 'create', '--account', account.id, '--name', 'x', '--scopes', 'all', '--plan', 'premium')).toMatchObject({ code: 1, err: expect.stringContaining("at most the account's plan standard") })
+  expect(key).toMatchObject({
+    id: expect.stringMatching(/^key_/),
+    key: expect.stringMatching(/^pk_live_/),
+    plan: 'standard',
+    scopes: ['payment:read', 'transaction:build'],
+  })
+  expect(await admin('key', 'create', '--account', account.id, '--name', 'x', '--scopes', 'all', '--plan', 'premium')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("at most the account's plan standard"),
+  })
   expect(await admin('key', 'revoke', '--key', key.id)).toMatchObject({ code: 0 })
   const list = await admin('key', 'list', '--json')
   expect(JSON.parse(list.out)).toEqual([expect.objectContaining({ id: key.id, revokedAt: expect.any(String), hint: expect.stringContaining('…') })])
   expect(list.out).not.toContain(key.key)
-  expect(await admin('key', 'create', '--scopes', 'payment:steal', '--account', account.id, '--name', 'x')).toMatchObject({ code: 1, err: expect.stringMatching(/^--scopes: expected scopes with commas/) })
+  expect(await admin('key', 'create', '--scopes', 'payment:steal', '--account', account.id, '--name', 'x')).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^--scopes: expected scopes with commas/),
+  })
   expect(await admin('key', 'forge')).toMatchObject({ code: 1, err: expect.stringContaining('There is no command "key forge".') })
   expect(await admin('--help')).toMatchObject({ code: 0, out: expect.stringContaining('account create') })
 })
@@ -115,7 +143,14 @@ test('a stop lets the request in flight finish and accepts no other', async () =
   const inFlight = fetch(`${app.url}/payments`, { headers: { authorization: `Bearer ${key}` } })
   await started.promise
   const stopped = app[Symbol.asyncDispose]()
-  await expect.poll(() => fetch(`${app.url}/health/live`).then(() => 'accepted', () => 'refused')).toBe('refused')
+  await expect
+    .poll(() =>
+      fetch(`${app.url}/health/live`).then(
+        () => 'accepted',
+        () => 'refused',
+      ),
+    )
+    .toBe('refused')
   gate.resolve()
   expect((await inFlight).status).toBe(200)
   await stopped

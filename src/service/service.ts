@@ -27,7 +27,9 @@ const STOP_WITHIN_MS = 8_000
 export async function createService(config: ServiceConfig, overrides: { now?: () => Date } = {}): Promise<RunningService> {
   const log = createLog(config.logLevel)
   await using stack = new AsyncDisposableStack()
-  const database = stack.use(await openDatabase(config.database, { ...SERVICE_SCHEMA, onWarning: (error) => log.warn({ err: error }, 'database connection lost') }))
+  const database = stack.use(
+    await openDatabase(config.database, { ...SERVICE_SCHEMA, onWarning: (error) => log.warn({ err: error }, 'database connection lost') }),
+  )
   const chains = createChains(config.networks)
   stack.defer(async () => void (await Promise.all([...chains.values()].map((chain) => chain.close()))))
   const context: Context = { config, db: database.db, chains, log, now: overrides.now ?? (() => new Date()) }

@@ -39,7 +39,14 @@ type Options = {
 }
 
 /** The service's own HTTP server, pipeline and event stream over a real database, without chains. */
-export async function startTestApp({ target, routes, now = () => new Date(), log, readPayment = async () => examples.paymentStatus.reply, limits }: Options): Promise<TestApp> {
+export async function startTestApp({
+  target,
+  routes,
+  now = () => new Date(),
+  log,
+  readPayment = async () => examples.paymentStatus.reply,
+  limits,
+}: Options): Promise<TestApp> {
   await using stack = new AsyncDisposableStack()
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const context: Context = {
@@ -64,7 +71,10 @@ export async function startTestApp({ target, routes, now = () => new Date(), log
 }
 
 /** An account with one key. */
-export async function createTestKey(db: Database, options: { scopes?: readonly Scope[]; plan?: Plan; expiresAt?: Date } = {}): Promise<{ accountId: string; id: string; key: string }> {
+export async function createTestKey(
+  db: Database,
+  options: { scopes?: readonly Scope[]; plan?: Plan; expiresAt?: Date } = {},
+): Promise<{ accountId: string; id: string; key: string }> {
   const { scopes = SCOPES, plan = 'premium', expiresAt } = options
   const account = await createAccount(db, { name: 'test', plan: 'premium' })
   return { accountId: account.id, ...(await createKey(db, { accountId: account.id, name: 'test', scopes, plan, environment: 'test', expiresAt })) }
@@ -74,5 +84,7 @@ export async function createTestKey(db: Database, options: { scopes?: readonly S
 export async function insertTestPayment(db: Database, row: { id: string; accountId: string; sender?: string; recipient?: string }): Promise<void> {
   const { paymentStatus } = examples
   const { network, asset, symbol, decimals, amountAtomic, sender, recipient } = paymentStatus.reply
-  await db.insert(payment).values({ mode: 'local', status: 'created', network, asset, symbol, decimals, amount: BigInt(amountAtomic), sender, recipient, ...row })
+  await db
+    .insert(payment)
+    .values({ mode: 'local', status: 'created', network, asset, symbol, decimals, amount: BigInt(amountAtomic), sender, recipient, ...row })
 }

@@ -1,7 +1,14 @@
 import { expect } from 'vitest'
 import WebSocket from 'ws'
 
-type Message = { type: string; id?: string; code?: string; lastEventId?: string; keys?: string[]; payment?: { paymentId: string; status: string; events: unknown[] } }
+type Message = {
+  type: string
+  id?: string
+  code?: string
+  lastEventId?: string
+  keys?: string[]
+  payment?: { paymentId: string; status: string; events: unknown[] }
+}
 
 /** A client of `/ws` that keeps all it hears. */
 export class SocketClient {

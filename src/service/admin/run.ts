@@ -88,7 +88,16 @@ const commands: Readonly<Record<string, Command>> = {
       const keys = await listKeys(db, values.account)
       const lines = keys.map((key) => {
         const state = key.revokedAt ? `revoked ${key.revokedAt.toISOString()}` : key.expiresAt ? `expires ${key.expiresAt.toISOString()}` : 'valid'
-        return [key.id, key.hint, key.plan, key.accountId, `"${key.name}"`, key.scopes.join(','), state, `used ${key.lastUsedAt?.toISOString() ?? 'never'}`].join('  ')
+        return [
+          key.id,
+          key.hint,
+          key.plan,
+          key.accountId,
+          `"${key.name}"`,
+          key.scopes.join(','),
+          state,
+          `used ${key.lastUsedAt?.toISOString() ?? 'never'}`,
+        ].join('  ')
       })
       return { value: keys, text: lines.join('\n') || 'There are no keys.' }
     },
@@ -106,15 +115,21 @@ const commands: Readonly<Record<string, Command>> = {
 /** @throws UsageError for an unknown command or an option that is not its own */
 export function findCommand({ command, values }: CommandLine): Command {
   const found = commands[command]
-  if (!found) throw new UsageError(`${command ? `There is no command "${command}"` : 'A command is missing'}. Expected one of: ${Object.keys(commands).join(', ')}.`)
+  if (!found)
+    throw new UsageError(`${command ? `There is no command "${command}"` : 'A command is missing'}. Expected one of: ${Object.keys(commands).join(', ')}.`)
   for (const option of Object.keys(values)) {
-    if (option !== 'json' && !found.options.includes(option)) throw new UsageError(`${command} takes no --${option}. It takes ${found.options.map((own) => `--${own}`).join(', ')}.`)
+    if (option !== 'json' && !found.options.includes(option))
+      throw new UsageError(`${command} takes no --${option}. It takes ${found.options.map((own) => `--${own}`).join(', ')}.`)
   }
   return found
 }
 
 /** One option, read by its schema. */
-function read<S extends v.GenericSchema>(values: CommandLine['values'], option: keyof CommandLine['values'], [schema, expected]: [S, string]): v.InferOutput<S> {
+function read<S extends v.GenericSchema>(
+  values: CommandLine['values'],
+  option: keyof CommandLine['values'],
+  [schema, expected]: [S, string],
+): v.InferOutput<S> {
   const result = v.safeParse(schema, values[option])
   if (result.success) return result.output
   const received = values[option]

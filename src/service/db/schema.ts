@@ -123,14 +123,20 @@ export const payment = service.table(
     updatedAt: at('updated_at').notNull().defaultNow(),
   },
   (t) => [
-    uniqueIndex('payment_signature').on(t.network, t.signature).where(sql`signature is not null`),
+    uniqueIndex('payment_signature')
+      .on(t.network, t.signature)
+      .where(sql`signature is not null`),
     index('payment_account').on(t.accountId, t.createdAt, t.id),
     index('payment_sender').on(t.accountId, t.sender, t.createdAt, t.id),
     index('payment_recipient').on(t.accountId, t.recipient, t.createdAt, t.id),
     /** What the watchers still follow. */
-    index('payment_open').on(t.network, t.status).where(sql`status in ('created', 'pending', 'confirmed', 'rolled_back')`),
+    index('payment_open')
+      .on(t.network, t.status)
+      .where(sql`status in ('created', 'pending', 'confirmed', 'rolled_back')`),
     /** Expired payments the chain may still show. */
-    index('payment_expired').on(t.network, t.expiresAt).where(sql`status = 'expired'`),
+    index('payment_expired')
+      .on(t.network, t.expiresAt)
+      .where(sql`status = 'expired'`),
     check('payment_amount_positive', sql`amount > 0`),
   ],
 )

@@ -162,7 +162,10 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     const client = new SocketClient(app)
     await client.enter(owner.key, ['payments'])
     await client.say(request)
-    expect(await client.hear('error')).toMatchObject({ code: 'INVALID_PARAMETERS', message: typeof message === 'string' ? message : expect.stringMatching(message) })
+    expect(await client.hear('error')).toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      message: typeof message === 'string' ? message : expect.stringMatching(message),
+    })
     expect(client.closed).toBeUndefined()
     await client.end()
   })
@@ -255,7 +258,9 @@ describe('the order lock', () => {
       writer.context.db.transaction((tx) => recordEvent(tx, { accountId, paymentId, status, source: 'watcher', blockHeight: null, at: new Date() }))
     await record('created')
     await expect.poll(() => client.events().length).toBe(1)
-    await writer.context.db.execute("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'paydesk-service-listen' and datname = current_database()")
+    await writer.context.db.execute(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'paydesk-service-listen' and datname = current_database()",
+    )
     await record('pending')
     await expect.poll(() => client.events().length, { timeout: 5_000 }).toBe(2)
     await client.end()
@@ -276,8 +281,12 @@ describe('a client that does not read', () => {
     const client = new SocketClient(app)
     await client.enter(key, ['payments'])
     client.ws.pause()
-    await app.context.db.insert(event).values(Array.from({ length: 400 }, () => ({ accountId, paymentId, status: 'pending' as const, source: 'watcher' as const, at: new Date() })))
-    await app.context.db.transaction((tx) => recordEvent(tx, { accountId, paymentId, status: 'confirmed', source: 'watcher', blockHeight: null, at: new Date() }))
+    await app.context.db
+      .insert(event)
+      .values(Array.from({ length: 400 }, () => ({ accountId, paymentId, status: 'pending' as const, source: 'watcher' as const, at: new Date() })))
+    await app.context.db.transaction((tx) =>
+      recordEvent(tx, { accountId, paymentId, status: 'confirmed', source: 'watcher', blockHeight: null, at: new Date() }),
+    )
     const sockets = async () => /^websocket_connections (\d+)$/m.exec(await (await fetch(`${app.url}/metrics`)).text())?.[1]
     await expect.poll(sockets, { timeout: 30_000 }).toBe('0')
     client.ws.resume()

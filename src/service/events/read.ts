@@ -26,7 +26,10 @@ export async function readEvents(db: Database, filter: Filter, after: bigint): P
 
 /** The id of an account's newest event; 0 without one. */
 export async function lastEventId(db: Database, accountId: string): Promise<bigint> {
-  const [row] = await db.select({ id: max(event.id) }).from(event).where(eq(event.accountId, accountId))
+  const [row] = await db
+    .select({ id: max(event.id) })
+    .from(event)
+    .where(eq(event.accountId, accountId))
   return row?.id ?? 0n
 }
 

@@ -52,7 +52,8 @@ async function answer<K extends EndpointName>(c: HttpContext<HttpEnv>, context: 
   try {
     const body = await reply()
     const checked = v.safeParse(endpoint.response, body)
-    if (!checked.success) throw new Error(`The answer of ${name} does not match its schema at ${v.getDotPath(checked.issues[0]) ?? 'its root'}: ${checked.issues[0].message}`)
+    if (!checked.success)
+      throw new Error(`The answer of ${name} does not match its schema at ${v.getDotPath(checked.issues[0]) ?? 'its root'}: ${checked.issues[0].message}`)
     return { status: 200, body: stringifyJson(body), keep: true }
   } catch (error) {
     const problem = toProblem(error)

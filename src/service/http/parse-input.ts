@@ -30,7 +30,10 @@ export function parseInput(schemas: Schemas, raw: { [P in Parts]?: unknown }): R
   const fields = Object.keys(details)
   if (fields.length === 0) return input
   const [first = ''] = fields
-  const message = fields.length === 1 ? `${first}: ${details[first]}` : `${fields.length} fields are not valid: ${fields.slice(0, 10).join(', ')}${fields.length > 10 ? ', …' : ''}.`
+  const message =
+    fields.length === 1
+      ? `${first}: ${details[first]}`
+      : `${fields.length} fields are not valid: ${fields.slice(0, 10).join(', ')}${fields.length > 10 ? ', …' : ''}.`
   throw new ProblemError('INVALID_PARAMETERS', { message, details })
 }
 

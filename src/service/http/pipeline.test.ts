@@ -53,7 +53,16 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     await app.context.db.update(apiKey).set({ revokedAt: new Date() }).where(eq(apiKey.id, revoked.id))
     const expired = await createTestKey(app.context.db, { expiresAt: new Date(Date.now() - 1_000) })
     const unknown = 'pk_test_' + key.slice(8)
-    const tries = [undefined, 'Bearer', 'Bearer nonsense', `Basic ${key}`, `Bearer ${key.slice(0, -1)}0`, `Bearer ${unknown.toLowerCase()}`, `Bearer ${revoked.key}`, `Bearer ${expired.key}`]
+    const tries = [
+      undefined,
+      'Bearer',
+      'Bearer nonsense',
+      `Basic ${key}`,
+      `Bearer ${key.slice(0, -1)}0`,
+      `Bearer ${unknown.toLowerCase()}`,
+      `Bearer ${revoked.key}`,
+      `Bearer ${expired.key}`,
+    ]
     const answers = await Promise.all(
       tries.map(async (authorization) => {
         const response = await get('/payments', authorization ? { authorization } : {})
@@ -63,7 +72,12 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     )
     expect(new Set(answers)).toEqual(
       new Set([
-        JSON.stringify({ status: 401, auth: 'Bearer', success: false, error: { code: 'UNAUTHORIZED', message: 'The API key is missing or not valid.', requestId: '' } }),
+        JSON.stringify({
+          status: 401,
+          auth: 'Bearer',
+          success: false,
+          error: { code: 'UNAUTHORIZED', message: 'The API key is missing or not valid.', requestId: '' },
+        }),
       ]),
     )
   })
@@ -72,7 +86,11 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     const weak = await createTestKey(app.context.db, { scopes: ['token:read'] })
     const response = await get('/payments', { authorization: `Bearer ${weak.key}` })
     expect(response.status).toBe(403)
-    expect((await response.json()).error).toMatchObject({ code: 'FORBIDDEN', details: { scope: 'payment:read' }, message: expect.stringContaining('payment:read') })
+    expect((await response.json()).error).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { scope: 'payment:read' },
+      message: expect.stringContaining('payment:read'),
+    })
   })
 
   test('every answer carries the request id, the limits, no-store and the security headers', async () => {
@@ -140,10 +158,13 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     expect((await response.json()).error.details).toEqual({ body: sentence })
   })
 
-  test.each([['text/plain'], ['application/x-www-form-urlencoded'], ['application/json; charset=latin1'], ['application/json-patch+json'], ['']])('the media type %j is refused', async (type) => {
-    const response = await post('/transaction/send', JSON.stringify(BODY), { 'content-type': type })
-    expect([response.status, (await response.json()).error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
-  })
+  test.each([['text/plain'], ['application/x-www-form-urlencoded'], ['application/json; charset=latin1'], ['application/json-patch+json'], ['']])(
+    'the media type %j is refused',
+    async (type) => {
+      const response = await post('/transaction/send', JSON.stringify(BODY), { 'content-type': type })
+      expect([response.status, (await response.json()).error.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+    },
+  )
 
   test('the media type may name its charset', async () => {
     expect((await send(BODY, { 'content-type': 'Application/JSON; charset=UTF-8' })).status).toBe(200)
@@ -154,10 +175,14 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     const announced = await post('/transaction/send', big)
     expect([announced.status, (await announced.json()).error.code]).toEqual([413, 'PAYLOAD_TOO_LARGE'])
     const streamed = await new Promise<number>((resolve, reject) => {
-      const request = httpRequest(`${app.url}/transaction/send`, { method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } }, (response) => {
-        response.resume()
-        resolve(response.statusCode ?? 0)
-      })
+      const request = httpRequest(
+        `${app.url}/transaction/send`,
+        { method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } },
+        (response) => {
+          response.resume()
+          resolve(response.statusCode ?? 0)
+        },
+      )
       request.on('error', reject)
       request.write(big.slice(0, 40_000))
       request.end(big.slice(40_000))
@@ -181,7 +206,11 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     const response = await get(`/token/info/${SELLER}`, { authorization: `Bearer ${key}`, 'x-request-id': 'from-the-proxy-1' })
     const text = await response.text()
     expect(response.status).toBe(500)
-    expect(JSON.parse(text)).toEqual({ success: false, error: { code: 'INTERNAL', message: 'Something failed on our side.', requestId: 'from-the-proxy-1' }, timestamp: expect.any(Number) })
+    expect(JSON.parse(text)).toEqual({
+      success: false,
+      error: { code: 'INTERNAL', message: 'Something failed on our side.', requestId: 'from-the-proxy-1' },
+      timestamp: expect.any(Number),
+    })
     const log = lines.join('')
     expect(log).toContain('from-the-proxy-1')
     expect(log).toContain('request failed')
@@ -194,7 +223,15 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     lines.length = 0
     await send(BODY)
     expect(lines.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({ msg: 'request', route: 'transactionSend', method: 'POST', status: 200, ms: expect.any(Number), requestId: expect.any(String), accountId: expect.stringMatching(/^acc_/) }),
+      expect.objectContaining({
+        msg: 'request',
+        route: 'transactionSend',
+        method: 'POST',
+        status: 200,
+        ms: expect.any(Number),
+        requestId: expect.any(String),
+        accountId: expect.stringMatching(/^acc_/),
+      }),
     ])
   })
 
@@ -235,7 +272,10 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
       socket.on('close', () => resolve(text))
     })
     expect(answer.split('\r\n')[0]).toContain(String(status))
-    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({ success: false, error: { code: 'INVALID_PARAMETERS', requestId: expect.any(String) } })
+    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+      success: false,
+      error: { code: 'INVALID_PARAMETERS', requestId: expect.any(String) },
+    })
   })
 
   test('every endpoint of the table is mounted', async () => {

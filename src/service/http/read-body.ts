@@ -10,7 +10,9 @@ const JSON_MEDIA_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*
 export async function readBody(request: Request): Promise<unknown> {
   const type = request.headers.get('content-type')
   if (!JSON_MEDIA_TYPE.test(type ?? '')) {
-    throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', { details: { 'Content-Type': `Expected application/json, received ${type ? JSON.stringify(type.slice(0, 100)) : 'nothing'}.` } })
+    throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', {
+      details: { 'Content-Type': `Expected application/json, received ${type ? JSON.stringify(type.slice(0, 100)) : 'nothing'}.` },
+    })
   }
   const encoding = request.headers.get('content-encoding')
   if (encoding && encoding.toLowerCase() !== 'identity') {

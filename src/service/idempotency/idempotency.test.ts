@@ -42,14 +42,23 @@ describe.each(ENGINES)('Idempotency-Key on %s', (engine) => {
       body: typeof body === 'string' ? body : JSON.stringify(body),
     })
     const text = await response.text()
-    return { status: response.status, text, code: JSON.parse(text).error?.code as string | undefined, replayed: response.headers.get('idempotent-replayed'), retryAfter: response.headers.get('retry-after') }
+    return {
+      status: response.status,
+      text,
+      code: JSON.parse(text).error?.code as string | undefined,
+      replayed: response.headers.get('idempotent-replayed'),
+      retryAfter: response.headers.get('retry-after'),
+    }
   }
 
   test('the same key and body get the first answer again, to the byte, and the handler runs once', async () => {
     behave = async () => {}
     runs = 0
     const first = await send('a')
-    const again = await send('a', '{"amount": 0.01, "recipientAddress":"0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC", "walletAddress": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"}')
+    const again = await send(
+      'a',
+      '{"amount": 0.01, "recipientAddress":"0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC", "walletAddress": "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"}',
+    )
     expect(first).toMatchObject({ status: 200, replayed: null })
     expect(again).toMatchObject({ status: 200, replayed: 'true', text: first.text })
     expect(runs).toBe(1)

@@ -19,7 +19,11 @@ export function checkIdempotencyKey(header: string): string {
  * whose process died, or whose answer is not kept, leaves the key free again.
  * @throws `IDEMPOTENCY_CONFLICT`, `IDEMPOTENCY_IN_PROGRESS`, and whatever `run` throws
  */
-export async function runOnce<T extends Outcome>(db: Database, key: IdempotencyKey, run: () => Promise<T>): Promise<T | { status: number; body: string; replayed: true }> {
+export async function runOnce<T extends Outcome>(
+  db: Database,
+  key: IdempotencyKey,
+  run: () => Promise<T>,
+): Promise<T | { status: number; body: string; replayed: true }> {
   const taken = await claim(db, key)
   if (!taken.claimed) return { status: taken.status, body: taken.body, replayed: true }
 

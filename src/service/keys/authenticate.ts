@@ -15,7 +15,14 @@ const LAST_USED_STEP_MS = 60_000
 export async function authenticate(db: Database, key: string, now: Date): Promise<Authenticated | undefined> {
   if (!isApiKey(key)) return undefined
   const [row] = await db
-    .select({ id: apiKey.id, accountId: apiKey.accountId, scopes: apiKey.scopes, plan: apiKey.plan, custom: apiKey.requestsPerMinute, lastUsedAt: apiKey.lastUsedAt })
+    .select({
+      id: apiKey.id,
+      accountId: apiKey.accountId,
+      scopes: apiKey.scopes,
+      plan: apiKey.plan,
+      custom: apiKey.requestsPerMinute,
+      lastUsedAt: apiKey.lastUsedAt,
+    })
     .from(apiKey)
     .where(and(eq(apiKey.hash, hashKey(key)), isNull(apiKey.revokedAt), or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now))))
   if (!row) return undefined

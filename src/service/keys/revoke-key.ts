@@ -8,7 +8,10 @@ import { apiKey } from '../db/schema.ts'
  * @throws `NOT_FOUND`
  */
 export async function revokeKey(db: Database, id: string, now: Date): Promise<void> {
-  await db.update(apiKey).set({ revokedAt: now }).where(and(eq(apiKey.id, id), isNull(apiKey.revokedAt)))
+  await db
+    .update(apiKey)
+    .set({ revokedAt: now })
+    .where(and(eq(apiKey.id, id), isNull(apiKey.revokedAt)))
   const [row] = await db.select({ id: apiKey.id }).from(apiKey).where(eq(apiKey.id, id))
   if (!row) throw new ProblemError('NOT_FOUND', { message: `There is no key ${id}.` })
 }

@@ -87,7 +87,12 @@ function describeProblems(endpoint: Endpoint): Record<string, JsonSchema> {
       {
         description: members.map((code) => `\`${code}\`: ${problems[code].title} ${problems[code].hint}`).join('\n\n'),
         headers: { ...limitHeaders(), ...(status === 429 || status === 503 ? { 'Retry-After': RETRY_AFTER } : {}) },
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples: Object.fromEntries(members.map((code) => [code, { value: exampleProblem(code) }])) } },
+        content: {
+          'application/json': {
+            schema: { $ref: '#/components/schemas/Error' },
+            examples: Object.fromEntries(members.map((code) => [code, { value: exampleProblem(code) }])),
+          },
+        },
       },
     ]),
   )
@@ -137,7 +142,11 @@ const ERROR_SCHEMA = {
       properties: {
         code: { type: 'string', enum: Object.keys(problems) },
         message: { type: 'string' },
-        details: { type: 'object', additionalProperties: true, description: 'By field: what was expected and what was received; or the figures of the refusal.' },
+        details: {
+          type: 'object',
+          additionalProperties: true,
+          description: 'By field: what was expected and what was received; or the figures of the refusal.',
+        },
         retryAfter: { type: 'integer', description: 'Seconds until a retry can help.' },
         requestId: { type: 'string' },
       },

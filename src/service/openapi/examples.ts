@@ -40,7 +40,19 @@ const status: EndpointReply<'paymentStatus'> = {
   ],
 }
 
-const { success: _success, fee: _fee, failure: _failure, events: _events, confirmations: _c, requiredConfirmations: _r, expiresAt: _e, lastValidBlockHeight: _l, paymentProof: _p, blockHeight: _b, ...common } = status
+const {
+  success: _success,
+  fee: _fee,
+  failure: _failure,
+  events: _events,
+  confirmations: _c,
+  requiredConfirmations: _r,
+  expiresAt: _e,
+  lastValidBlockHeight: _l,
+  paymentProof: _p,
+  blockHeight: _b,
+  ...common
+} = status
 const row = { ...common, type: 'received' as const }
 const page = { success: true as const, total: 1, limit: 50, offset: 0, nextCursor: null, payments: [row] }
 

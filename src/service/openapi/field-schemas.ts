@@ -28,7 +28,10 @@ export const queryParameters: Readonly<Record<string, { schema: JsonSchema; desc
   until: { schema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 }, description: 'Unix milliseconds, exclusive.' },
   minAmount: { schema: { type: 'string' }, description: 'Smallest amount, a decimal in the asset.' },
   maxAmount: { schema: { type: 'string' }, description: 'Largest amount, a decimal in the asset.' },
-  q: { schema: { type: 'string', minLength: 1, maxLength: 300 }, description: 'Payment id, signature, address, `metadata.referenceId`, or the start of the resource.' },
+  q: {
+    schema: { type: 'string', minLength: 1, maxLength: 300 },
+    description: 'Payment id, signature, address, `metadata.referenceId`, or the start of the resource.',
+  },
   wallets: { schema: { type: 'string' }, description: 'Up to 20 addresses with commas.' },
   days: { schema: { type: 'integer', minimum: 1, maximum: 366, default: 30 }, description: 'Days to look back.' },
 }

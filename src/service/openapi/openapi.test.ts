@@ -29,8 +29,11 @@ describe.each(rows)('%s', (name, endpoint) => {
   test('has an operation with each of its parameters and the statuses of its problems', () => {
     const operation = operationOf(endpoint)
     expect(operation.operationId).toBe(name)
-    for (const parameter of endpoint.path.matchAll(/:(\w+)/g)) expect(operation.parameters).toContainEqual(expect.objectContaining({ name: parameter[1], in: 'path', required: true }))
-    expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['200', '400', '401', '403', '429', '500', ...endpoint.problems.map((code) => String(problems[code].status))]))
+    for (const parameter of endpoint.path.matchAll(/:(\w+)/g))
+      expect(operation.parameters).toContainEqual(expect.objectContaining({ name: parameter[1], in: 'path', required: true }))
+    expect(Object.keys(operation.responses)).toEqual(
+      expect.arrayContaining(['200', '400', '401', '403', '429', '500', ...endpoint.problems.map((code) => String(problems[code].status))]),
+    )
   })
 
   test('describes no part of a message with an empty schema', () => {
@@ -60,7 +63,9 @@ test('every reference in the document leads somewhere', () => {
   const targets = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => match[1] ?? '')
   expect(targets.length).toBeGreaterThan(0)
   for (const target of new Set(targets)) {
-    const found = target.split('/').reduce<unknown>((node, key) => (typeof node === 'object' && node !== null ? Object.entries(node).find(([name]) => name === key)?.[1] : undefined), api)
+    const found = target
+      .split('/')
+      .reduce<unknown>((node, key) => (typeof node === 'object' && node !== null ? Object.entries(node).find(([name]) => name === key)?.[1] : undefined), api)
     expect(found, target).toBeDefined()
   }
 })
