@@ -8,6 +8,7 @@ import { serverNow } from '../../clock.ts'
 import type { SearchOf } from '../../paths.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
 import type { ConnectedAccount } from '../../wallet/accounts.ts'
+import { rememberedWallet } from '../../wallet/remembered.ts'
 import { readAmount, readRecipient, type Fields } from './fields.ts'
 
 /** A Solana account that keeps less than this is refused; the fee payer's account must keep it or be emptied exactly. */
@@ -24,7 +25,9 @@ export function startValues(previous: PaymentOrder | undefined, search: SearchOf
   const to = search.to === undefined ? undefined : parseAddress(readRecipient(search.to))
   const named = networks.find((each) => each.network === search.network)
   const fitting = to?.ok ? networks.find((each) => familyOf(each.network) === to.family) : undefined
-  const network = named ?? fitting ?? networks[0]
+  // Whoever comes back pays where their wallet is.
+  const usual = networks.find((each) => rememberedWallet(familyOf(each.network)) !== undefined)
+  const network = named ?? fitting ?? usual ?? networks[0]
   const sellers = network ? sellersOn(network, sellerWallets) : []
   return {
     network: network?.network ?? '',
