@@ -5,6 +5,7 @@ import { signIn } from '../api/session.ts'
 import { shortAddress } from '#contract/address.ts'
 import { Button } from '../ui/Button.tsx'
 import { Icon } from '../ui/Icon.tsx'
+import { toast } from '../ui/Toast.tsx'
 import { openConnectDialog, useAccounts, type ConnectedAccount } from '../wallet/accounts.ts'
 
 /** Connect first, then prove the wallet by signing a text that moves no money. `look`: primary unless the page's main action is another. */
@@ -18,6 +19,7 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
     setTrouble(undefined)
     try {
       await signIn(account)
+      toast(`Signed in as ${shortAddress(account.address)}`, { tone: 'good' })
     } catch (error) {
       setTrouble(troubleOf(error, account))
     } finally {

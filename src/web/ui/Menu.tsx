@@ -1,5 +1,6 @@
 import { useId, useRef, type KeyboardEvent, type ReactNode } from 'react'
 import { cx } from './cx.ts'
+import { placePopover } from './place-popover.ts'
 
 export type MenuItem = {
   id: string
@@ -28,15 +29,6 @@ export function Menu({ label, trigger, triggerClassName, items, heading }: MenuP
   const button = useRef<HTMLButtonElement>(null)
   const list = useRef<HTMLDivElement>(null)
 
-  function place() {
-    const menu = list.current
-    const box = button.current?.getBoundingClientRect()
-    if (!menu || !box) return
-    const width = menu.offsetWidth
-    menu.style.top = `${Math.min(box.bottom + 4, innerHeight - menu.offsetHeight - 8)}px`
-    menu.style.left = `${Math.max(8, Math.min(box.right - width, innerWidth - width - 8))}px`
-  }
-
   function move(event: KeyboardEvent) {
     const buttons = [...(list.current?.querySelectorAll<HTMLElement>('[role^=menuitem]') ?? [])]
     const at = buttons.findIndex((each) => each === document.activeElement)
@@ -61,7 +53,7 @@ export function Menu({ label, trigger, triggerClassName, items, heading }: MenuP
         onKeyDown={move}
         onToggle={(event) => {
           if (event.newState !== 'open') return
-          place()
+          if (list.current && button.current) placePopover(list.current, button.current)
           list.current?.querySelector<HTMLElement>('[role^=menuitem]')?.focus()
         }}
         popover="auto"

@@ -1,4 +1,5 @@
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { Tooltip } from '../../ui/Tooltip.tsx'
 
 /** How far the network is with a payment that has landed; nothing for one that has not or no longer counts. */
 export function Confirmations({ payment: { status, confirmations, requiredConfirmations } }: { payment: PaymentStatusBody }) {
@@ -8,8 +9,9 @@ export function Confirmations({ payment: { status, confirmations, requiredConfir
   return (
     <div className="mb-6">
       <div className="flex items-baseline justify-between text-sm">
-        <span className="text-muted" id="confirmations">
-          Confirmations
+        <span className="text-muted">
+          <span id="confirmations">Confirmations</span>{' '}
+          <Tooltip label="What are confirmations?">Every block on top of the payment’s own makes it harder to undo. This network asks for {requiredConfirmations}.</Tooltip>
         </span>
         <span className="figures font-medium">{words}</span>
       </div>

@@ -10,6 +10,7 @@ import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { toast } from '../../ui/Toast.tsx'
 
 /** Which wallets this browser proved, until when, and the way out. */
 export function SessionSettings() {
@@ -22,6 +23,7 @@ export function SessionSettings() {
     setTrouble(undefined)
     try {
       await signOut()
+      toast('Signed out')
     } catch (error) {
       setTrouble(`You are still signed in. ${describeError(error).title}.`)
     } finally {
