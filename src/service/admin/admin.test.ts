@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase, type OpenDatabase } from '#postgres/open.ts'
+import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
+import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
+import { authenticate } from '../keys/authenticate.ts'
+import { findCommand, parseCommandLine } from './run.ts'
+
+const NOW = new Date('2026-01-01T00:00:00Z')
+
+describe.each(ENGINES)('the operator on %s', (engine) => {
+  let database: TestDatabase
+  let opened: OpenDatabase
+  beforeAll(async () => {
+    database = await createTestDatabase(engine)
+    opened = await openDatabase(database.target, SERVICE_SCHEMA)
+  })
+  afterAll(async () => {
+    await opened?.[Symbol.asyncDispose]()
+    await database?.[Symbol.asyncDispose]()
+  })
+
+  async function admin(...args: string[]): Promise<Record<string, unknown>[]> {
+    const line = parseCommandLine(args)
+    const { value } = await findCommand(line).run(opened.db, line.values, NOW)
+    return (Array.isArray(value) ? value : [value]) as Record<string, unknown>[]
+  }
+
+  test('makes, lists and revokes keys; a key is told once and works until it is revoked', async () => {
+    const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
+    const accountId = String(account?.id)
+    const [made] = await admin('key', 'create', '--account', accountId, '--name', 'till', '--scopes', 'payment:read,transaction:build')
+    const key = String(made?.key)
+    expect(key).toMatch(/^pk_live_/)
+    expect(await authenticate(opened.db, key, NOW)).toMatchObject({ accountId, plan: 'standard', scopes: new Set(['payment:read', 'transaction:build']) })
+    const listed = await admin('key', 'list', '--account', accountId)
+    expect(listed).toEqual([expect.objectContaining({ id: made?.id, hint: expect.stringContaining('…'), lastUsedAt: NOW, revokedAt: null })])
+    expect(JSON.stringify(listed)).not.toContain(key)
+    await admin('key', 'revoke', '--key', String(made?.id))
+    expect(await authenticate(opened.db, key, NOW)).toBeUndefined()
+    await expect(admin('key', 'revoke', '--key', 'key_none')).rejects.toThrow('There is no key key_none.')
+  })
+
+  test('cannot give a key more than its account has, nor a scope or a date that does not exist', async () => {
+    const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
+    const create = (...args: string[]) => admin('key', 'create', '--account', String(account?.id), '--name', 'x', ...args)
+    await expect(create('--scopes', 'all', '--plan', 'premium')).rejects.toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      facts: { details: { plan: "Expected at most the account's plan standard, received premium." } },
+    })
+    await expect(create('--scopes', 'payment:steal')).rejects.toThrow('--scopes: expected scopes with commas, or all: payment:send, ')
+    await expect(create('--scopes', 'all', '--expires', 'soon')).rejects.toThrow('--expires: expected a date such as 2027-01-31, received "soon".')
+    await expect(create('--scopes', 'all', '--expires', '2025-12-31')).rejects.toThrow('--expires: expected a date to come.')
+    const [made] = await create('--scopes', 'all', '--expires', '2026-01-02')
+    expect(await authenticate(opened.db, String(made?.key), new Date('2026-01-01T23:59:59Z'))).toBeDefined()
+    expect(await authenticate(opened.db, String(made?.key), new Date('2026-01-02T00:00:00Z'))).toBeUndefined()
+  })
+})
+
+test.each([
+  [['key', 'create', '--nme', 'x'], /Unknown option '--nme'/],
+  [['key', 'list', '--plan', 'standard'], /^key list takes no --plan\. It takes --account\.$/],
+  [[], /^A command is missing\. Expected one of: account create, /],
+])('the line %j is refused with a sentence', (args, message) => {
+  expect(() => findCommand(parseCommandLine(args))).toThrow(message)
+})
