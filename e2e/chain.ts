@@ -1,5 +1,5 @@
 import { Connection, Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js'
-import { createPublicClient, createTestClient, http, parseEther, type Address, type Hash, type Hex, type PublicClient, type TestClient } from 'viem'
+import { createPublicClient, createTestClient, getAddress, http, parseEther, type Address, type Hash, type Hex, type PublicClient, type TestClient } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Devnet } from '#devnet/network.ts'
 
@@ -45,7 +45,7 @@ export async function signaturesOf({ solana }: Chains, account: PublicKey): Prom
 export async function transferOf({ evm }: Chains, hash: Hash): Promise<{ from: Address; to: Address | null; value: bigint; status: string }> {
   const { from, to, value } = await evm.getTransaction({ hash })
   const { status } = await evm.waitForTransactionReceipt({ hash, timeout: 15_000 })
-  return { from, to, value, status }
+  return { from: getAddress(from), to: to && getAddress(to), value, status }
 }
 
 /** Polls until it holds; says what it waited for when it never does. */

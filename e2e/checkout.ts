@@ -3,6 +3,7 @@ import { expect, type Page } from '@playwright/test'
 /** What a person does on the checkout, in their words. Locators are roles and labels only. */
 
 export type Asked = { network: string; to: string; amount: string }
+/** The wallets of the tests' own making; the devnet's demo wallet is asked through its sheet. */
 export type WalletName = 'MetaMask' | 'Phantom'
 
 const FAMILIES = { MetaMask: 'EVM', Phantom: 'Solana' } as const
@@ -39,14 +40,14 @@ export async function review(page: Page, wallet: WalletName): Promise<void> {
   await expectReviewed(page, wallet)
 }
 
-export async function expectReviewed(page: Page, wallet: WalletName): Promise<void> {
+export async function expectReviewed(page: Page, wallet: WalletName | 'Demo wallet'): Promise<void> {
   await expect(page.getByRole('heading', { name: 'Check and sign' })).toBeVisible()
   await expect(page.getByText('All equal')).toBeVisible()
   await expect(page.getByText('Passed', { exact: true })).toBeVisible()
   await expect(signButton(page, wallet)).toBeEnabled()
 }
 
-export function signButton(page: Page, wallet: WalletName) {
+export function signButton(page: Page, wallet: WalletName | 'Demo wallet') {
   return page.getByRole('button', { name: new RegExp(`^Sign (again )?in ${wallet}$`) })
 }
 

@@ -26,7 +26,11 @@ type Fixtures = {
   errors: { expected: RegExp[]; unexpected: string[] }
   /** Announces an error the test provokes; every other one on a page's console fails the test. */
   expectError: (pattern: RegExp) => void
+  /** A browser of its own, watched. */
+  newBrowser: () => Promise<BrowserContext>
   open: (keys: Keys) => Promise<Person>
+  /** Someone without any wallet of their own: they have the demo wallet only. */
+  visitor: () => Promise<Page>
   /** A new person whose first accounts hold these funds; their second accounts are empty. */
   buyer: (funds?: Funds) => Promise<Person>
   /** The person the demo seller's wallets belong to. */
@@ -58,22 +62,30 @@ export const test = base.extend<Fixtures, { net: Devnet }>({
       errors.expected.push(pattern)
     }),
 
-  open: async ({ browser, net, errors }, use) => {
+  newBrowser: async ({ browser, net, errors }, use) => {
     const contexts: BrowserContext[] = []
-    await use(async ({ privateKeys, secretKeys }) => {
+    await use(async () => {
       const context = await browser.newContext({ baseURL: net.urls.web })
       contexts.push(context)
       watch(context, (text) => {
         if (!errors.expected.some((pattern) => pattern.test(text))) errors.unexpected.push(text)
       })
+      return context
+    })
+    for (const context of contexts) await context.close()
+  },
+
+  open: async ({ net, newBrowser }, use) =>
+    use(async ({ privateKeys, secretKeys }) => {
+      const context = await newBrowser()
       const ethereum = new EthereumWallet({ privateKeys, rpcUrl: net.evm.rpcUrl, chainId: net.evm.chainId })
       const solana = new SolanaWallet({ secretKeys })
       await ethereum.install(context)
       await solana.install(context)
       return { context, page: await context.newPage(), ethereum, solana }
-    })
-    for (const context of contexts) await context.close()
-  },
+    }),
+
+  visitor: async ({ newBrowser }, use) => use(async () => (await newBrowser()).newPage()),
 
   buyer: async ({ open, chains }, use) =>
     use(async ({ ether = '0', sol = 0 } = {}) => {

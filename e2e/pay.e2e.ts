@@ -23,7 +23,7 @@ test('a buyer pays 0.01 ETH and the seller has it', async ({ net, chains, buyer 
 
   const [hash] = ethereum.sent
   expect(ethereum.sent).toHaveLength(1)
-  expect(await transferOf(chains, hash ?? '0x')).toEqual({ from: ethereum.address, to: seller.toLowerCase(), value: parseEther('0.01'), status: 'success' })
+  expect(await transferOf(chains, hash ?? '0x')).toEqual({ from: ethereum.address, to: seller, value: parseEther('0.01'), status: 'success' })
   expect((await chains.evm.getBalance({ address: seller })) - before).toBe(parseEther('0.01'))
   await expect(page.getByText(hash?.slice(-4) ?? 'no hash').first()).toBeVisible()
 })

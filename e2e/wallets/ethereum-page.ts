@@ -1,6 +1,6 @@
 import type { Answer } from './control.ts'
 
-export type EthereumPageOptions = { binding: string; name: string; rdns: string; icon: string }
+export type EthereumPageOptions = { binding: string; uuid: string; name: string; rdns: string; icon: string }
 
 /** Runs in the page before any of its scripts: announces an EIP-6963 provider whose every request is answered outside the page. */
 export function announceEthereumWallet(options: EthereumPageOptions): void {
@@ -27,7 +27,7 @@ export function announceEthereumWallet(options: EthereumPageOptions): void {
   const emit = (event: string, payload: unknown) => listeners.get(event)?.forEach((listener) => listener(payload))
   Object.assign(window, { [`${options.binding}Emit`]: emit })
 
-  const info = Object.freeze({ uuid: crypto.randomUUID(), name: options.name, rdns: options.rdns, icon: options.icon })
+  const info = Object.freeze({ uuid: options.uuid, name: options.name, rdns: options.rdns, icon: options.icon })
   const announce = () => window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }))
   window.addEventListener('eip6963:requestProvider', announce)
   announce()

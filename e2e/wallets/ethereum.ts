@@ -69,7 +69,7 @@ export class EthereumWallet {
       this.#pages.add(page)
       return this.#answer(method, params)
     })
-    await context.addInitScript(announceEthereumWallet, { binding: BINDING, name: 'MetaMask', rdns: 'io.metamask', icon: ICON })
+    await context.addInitScript(announceEthereumWallet, { binding: BINDING, uuid: crypto.randomUUID(), name: 'MetaMask', rdns: 'io.metamask', icon: ICON })
   }
 
   /** The person picks another account in the wallet; the page hears of it only when `tell` is set, as some wallets delay the event. */
