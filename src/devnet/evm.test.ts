@@ -51,7 +51,9 @@ test('a payment lands and moves exactly its amount', async () => {
 })
 
 test('Permit2 is the mainnet code, and Multicall3 stands where programs look for it', async () => {
-  expect(keccak256((await node.client.getCode({ address: permit2.address })) ?? '0x')).toBe('0xc67d1657868aa5146eaf24fb879fb1fdec3d2d493b3683a61c9c2f4fb2851131')
+  expect(keccak256((await node.client.getCode({ address: permit2.address })) ?? '0x')).toBe(
+    '0xc67d1657868aa5146eaf24fb879fb1fdec3d2d493b3683a61c9c2f4fb2851131',
+  )
   expect(await node.client.getCode({ address: multicall3.address })).toBe(multicall3.runtimeCode)
   expect(keccak256(multicall3.runtimeCode)).toBe(multicall3.codeHash)
 })
@@ -59,7 +61,14 @@ test('Permit2 is the mainnet code, and Multicall3 stands where programs look for
 test('the USDC takes an EIP-3009 authorization once, from anybody, and an EIP-2612 permit', async () => {
   const account = privateKeyToAccount(buyer.evm.privateKey)
   const wallet = node.wallet(deployer().evm.privateKey)
-  const authorization = { from: account.address, to: seller.evm.address, value: 1_500_000n, validAfter: 0n, validBefore: 9_999_999_999n, nonce: keccak256(toHex('first')) }
+  const authorization = {
+    from: account.address,
+    to: seller.evm.address,
+    value: 1_500_000n,
+    validAfter: 0n,
+    validBefore: 9_999_999_999n,
+    nonce: keccak256(toHex('first')),
+  }
   const fields = (text: string) => text.split(', ').map((field) => ({ type: field.split(' ')[0] ?? '', name: field.split(' ')[1] ?? '' }))
   const signature = await account.signTypedData({
     domain,
@@ -78,7 +87,11 @@ test('the USDC takes an EIP-3009 authorization once, from anybody, and an EIP-26
   const types = { Permit: fields('address owner, address spender, uint256 value, uint256 nonce, uint256 deadline') }
   const permitSignature = await account.signTypedData({ domain, types, primaryType: 'Permit', message: permit })
   const [r, s, v] = [permitSignature.slice(0, 66) as Hex, `0x${permitSignature.slice(66, 130)}` as Hex, Number(`0x${permitSignature.slice(130)}`)]
-  const permitHash = await wallet.writeContract({ ...usdc, functionName: 'permit', args: [permit.owner, permit.spender, permit.value, permit.deadline, v, r, s] })
+  const permitHash = await wallet.writeContract({
+    ...usdc,
+    functionName: 'permit',
+    args: [permit.owner, permit.spender, permit.value, permit.deadline, v, r, s],
+  })
   expect((await node.client.waitForTransactionReceipt({ hash: permitHash })).status).toBe('success')
   expect(await node.client.readContract({ ...usdc, functionName: 'allowance', args: [account.address, seller.evm.address] })).toBe(7n)
 })

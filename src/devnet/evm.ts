@@ -45,11 +45,9 @@ export class EvmNode implements AsyncDisposable {
   /** Whether the chain was made by this start. */
   readonly fresh: boolean
   readonly #process: Supervised
-  readonly #blockTimeSeconds: number
 
   private constructor(node: Supervised, options: EvmOptions, fresh: boolean) {
     this.#process = node
-    this.#blockTimeSeconds = options.blockTimeSeconds
     this.fresh = fresh
     this.rpcUrl = rpcUrl(options.port)
     this.client = connect(this.rpcUrl)
@@ -78,14 +76,11 @@ export class EvmNode implements AsyncDisposable {
 
   /** Sends from one of the node's own accounts. */
   wallet(privateKey: Hex): WalletClient<HttpTransport, Chain, PrivateKeyAccount> {
-    return createWalletClient({ account: privateKeyToAccount(privateKey), chain: this.client.chain, transport: http(this.rpcUrl, { timeout: REQUEST_TIMEOUT_MS }) })
-  }
-
-  /** Blocks come only when mined by hand until the work is done: for history in the past. */
-  async withoutMining(work: () => Promise<void>): Promise<void> {
-    await this.client.setIntervalMining({ interval: 0 })
-    await work()
-    await this.client.setIntervalMining({ interval: this.#blockTimeSeconds })
+    return createWalletClient({
+      account: privateKeyToAccount(privateKey),
+      chain: this.client.chain,
+      transport: http(this.rpcUrl, { timeout: REQUEST_TIMEOUT_MS }),
+    })
   }
 
   kill(): Promise<void> {
@@ -102,8 +97,19 @@ function rpcUrl(port: number): string {
 }
 
 function connect(url: string): EvmClient {
-  const chain = defineChain({ id: EVM_CHAIN_ID, name: 'Local EVM', nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 }, rpcUrls: { default: { http: [url] } } })
-  return createTestClient({ mode: 'anvil', chain, transport: http(url, { retryCount: 0, timeout: REQUEST_TIMEOUT_MS }), pollingInterval: 100, cacheTime: 0 }).extend(publicActions)
+  const chain = defineChain({
+    id: EVM_CHAIN_ID,
+    name: 'Local EVM',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [url] } },
+  })
+  return createTestClient({
+    mode: 'anvil',
+    chain,
+    transport: http(url, { retryCount: 0, timeout: REQUEST_TIMEOUT_MS }),
+    pollingInterval: 100,
+    cacheTime: 0,
+  }).extend(publicActions)
 }
 
 async function untilAnswers(url: string): Promise<void> {

@@ -27,7 +27,8 @@ function whyInstall() {
   for (const [path, { version, integrity, optional }] of Object.entries(wanted ?? {})) {
     // The lockfile's first entry is this project; packages for other platforms are optional and stay out.
     if (path === '' || (optional && !installed[path])) continue
-    if (installed[path]?.version !== version || installed[path]?.integrity !== integrity) return `${path.replace(/^node_modules\//, '')} is new or of another version`
+    if (installed[path]?.version !== version || installed[path]?.integrity !== integrity)
+      return `${path.replace(/^node_modules\//, '')} is new or of another version`
   }
   return undefined
 }

@@ -77,7 +77,10 @@ export class Devnet implements AsyncDisposable {
     building.catch(() => undefined)
 
     const chains = await startChains(stack, folder, { ...options, ports, say })
-    const networks = localNetworks({ evm: { rpcUrl: chains.evm.rpcUrl, blockTimeSeconds: blockTime(options) }, solana: { ...chains.solana, rpcUrl: chains.solana.rpcUrl, wsUrl: chains.solana.wsUrl, slotTimeMs: slotTime(options) } })
+    const networks = localNetworks({
+      evm: { rpcUrl: chains.evm.rpcUrl, blockTimeSeconds: blockTime(options) },
+      solana: { ...chains.solana, rpcUrl: chains.solana.rpcUrl, wsUrl: chains.solana.wsUrl, slotTimeMs: slotTime(options) },
+    })
     await writeFile(folder.in('networks.json'), JSON.stringify(networks))
     const keys = folder.complete ? await readKeys(folder.path) : await firstStart(folder, chains, { ...options, say })
     const started: Started = { folder, chains, networks, keys }
@@ -136,7 +139,13 @@ type Starting = DevnetOptions & { say: (line: string) => void }
 async function startChains(stack: AsyncDisposableStack, folder: Folder, options: Starting & { ports: Ports }): Promise<Chains> {
   const { ports, say, seed = true } = options
   const starting = Promise.allSettled([
-    EvmNode.start({ dir: folder.in('evm'), port: ports.evm, blockTimeSeconds: blockTime(options), genesisTime: seed ? genesisTime(Date.now()) : undefined, say }),
+    EvmNode.start({
+      dir: folder.in('evm'),
+      port: ports.evm,
+      blockTimeSeconds: blockTime(options),
+      genesisTime: seed ? genesisTime(Date.now()) : undefined,
+      say,
+    }),
     SolanaNode.start({ dir: folder.in('solana'), port: ports.solana, wsPort: ports.solanaWs, slotTimeMs: slotTime(options), say }),
   ])
   const [evm, solana] = await starting
@@ -157,8 +166,14 @@ async function firstStart(folder: Folder, chains: Chains, options: Starting): Pr
   // First, and alone: the embedded database blocks this thread while it sets itself up, and requests to the chains would time out.
   await using opened = await openDatabase(databaseUrl ? { url: databaseUrl } : { dataDir: folder.in('service') }, SERVICE_SCHEMA)
   await Promise.all([
-    deployEvmTokens(chains.evm, holders.map(({ evm }) => evm.address)),
-    createSolanaAccounts(chains.solana.connection, holders.map(({ solana }) => solana.address)),
+    deployEvmTokens(
+      chains.evm,
+      holders.map(({ evm }) => evm.address),
+    ),
+    createSolanaAccounts(
+      chains.solana.connection,
+      holders.map(({ solana }) => solana.address),
+    ),
   ])
   const keys = await createKeys(opened.db)
   if (seed) {

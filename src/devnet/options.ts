@@ -32,7 +32,8 @@ export function readOptions(args: readonly string[], env: Readonly<Record<string
   const entries = Object.entries(PORTS).map(([name, row]) => {
     const text = env[row.variable] || String(row.default)
     const read = v.safeParse(port, text)
-    if (!read.success) problems.push(`${row.variable}: expected a port from 1 to 65535, received ${JSON.stringify(text)}. Example: ${row.variable}=${row.default}`)
+    if (!read.success)
+      problems.push(`${row.variable}: expected a port from 1 to 65535, received ${JSON.stringify(text)}. Example: ${row.variable}=${row.default}`)
     return { name, named: { what: row.what, variable: row.variable, port: read.success ? read.output : row.default } }
   })
   if (problems.length > 0) throw new Error(`${problems.join('\n')}\n\n${USAGE}`)

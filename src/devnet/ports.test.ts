@@ -8,7 +8,9 @@ test('a taken port is named with the variable that moves it', async () => {
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
   const { port } = holder.address() as AddressInfo
   try {
-    expect(await portProblems([{ what: 'web app', variable: 'PORT_WEB', port }])).toEqual([expect.stringMatching(new RegExp(`^Port ${port} \\(web app\\) is taken .* PORT_WEB=`))])
+    expect(await portProblems([{ what: 'web app', variable: 'PORT_WEB', port }])).toEqual([
+      expect.stringMatching(new RegExp(`^Port ${port} \\(web app\\) is taken .* PORT_WEB=`)),
+    ])
   } finally {
     await new Promise<void>((resolve) => holder.close(() => resolve()))
   }

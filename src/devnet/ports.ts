@@ -28,7 +28,9 @@ export async function portProblems(ports: readonly NamedPort[]): Promise<string[
     const other = seen.get(named.port)
     if (other) problems.push(`Port ${named.port} is meant for both ${other.what} and ${named.what}. Set ${named.variable} to another one.`)
     else if (!(await isFree(named.port))) {
-      problems.push(`Port ${named.port} (${named.what}) is taken by another program. End it, or choose another port: ${named.variable}=${named.port + 10_000} npm start`)
+      problems.push(
+        `Port ${named.port} (${named.what}) is taken by another program. End it, or choose another port: ${named.variable}=${named.port + 10_000} npm start`,
+      )
     }
     seen.set(named.port, named)
   }

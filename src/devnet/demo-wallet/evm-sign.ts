@@ -6,7 +6,12 @@ import { node, nodeQuantity, ProviderError } from './rpc.ts'
 import { ask } from './sheet.ts'
 
 const hex = v.custom<Hex>((value) => isHex(value, { strict: true }))
-const quantity = v.optional(v.pipe(hex, v.transform((text) => BigInt(text))))
+const quantity = v.optional(
+  v.pipe(
+    hex,
+    v.transform((text) => BigInt(text)),
+  ),
+)
 
 const Call = v.object({
   from: hex,
@@ -27,7 +32,8 @@ type Signing = { person: Person; chainId: number }
 export async function sendTransaction({ person, chainId }: Signing, [input]: readonly unknown[]): Promise<Hex> {
   const call = read(Call, input)
   mustOwn(person, call.from)
-  if (call.chainId !== undefined && call.chainId !== BigInt(chainId)) throw new ProviderError(-32602, `This wallet is on chain ${chainId}, the transaction on ${call.chainId}.`)
+  if (call.chainId !== undefined && call.chainId !== BigInt(chainId))
+    throw new ProviderError(-32602, `This wallet is on chain ${chainId}, the transaction on ${call.chainId}.`)
   const value = call.value ?? 0n
   const plain = { from: call.from, ...(call.to && { to: call.to }), value: `0x${value.toString(16)}`, data: call.data }
   const gas = call.gas ?? (await nodeQuantity('eth_estimateGas', [plain]))
@@ -83,13 +89,19 @@ export async function signTypedData({ person, chainId }: Signing, [address, json
   mustOwn(person, read(hex, address))
   const data = read(TypedData, typeof json === 'string' ? JSON.parse(json) : json)
   const { chainId: domainChain } = data.domain
-  if (domainChain !== undefined && Number(domainChain) !== chainId) throw new ProviderError(-32602, `This wallet is on chain ${chainId}, the data on ${String(domainChain)}.`)
+  if (domainChain !== undefined && Number(domainChain) !== chainId)
+    throw new ProviderError(-32602, `This wallet is on chain ${chainId}, the data on ${String(domainChain)}.`)
   await confirmSigning(person, JSON.stringify({ domain: data.domain, [data.primaryType]: data.message }, null, 2))
   return person.evm.signTypedData(data)
 }
 
 async function confirmSigning(person: Person, text: string): Promise<void> {
-  const answer = await ask({ title: 'Sign this message?', explanation: `${location.host} asks ${person.name} to sign. Nothing is paid.`, text, approve: 'Sign' })
+  const answer = await ask({
+    title: 'Sign this message?',
+    explanation: `${location.host} asks ${person.name} to sign. Nothing is paid.`,
+    text,
+    approve: 'Sign',
+  })
   if (answer === undefined) throw refused()
 }
 

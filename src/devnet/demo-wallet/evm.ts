@@ -103,7 +103,10 @@ const provider = {
 
 /** Tells the page of this wallet by EIP-6963, now and whenever it asks. */
 export function announceEvm(): void {
-  const detail = Object.freeze({ info: Object.freeze({ uuid: crypto.randomUUID(), name: NAME, icon: ICON, rdns: 'local.paydesk.demo' }), provider: Object.freeze(provider) })
+  const detail = Object.freeze({
+    info: Object.freeze({ uuid: crypto.randomUUID(), name: NAME, icon: ICON, rdns: 'local.paydesk.demo' }),
+    provider: Object.freeze(provider),
+  })
   const announce = () => window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }))
   window.addEventListener('eip6963:requestProvider', announce)
   announce()

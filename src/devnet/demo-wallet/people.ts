@@ -30,7 +30,14 @@ export function setup(): Promise<Setup> {
 async function load(): Promise<Setup> {
   const response = await fetch(source)
   const { people, evm } = v.parse(Config, await response.json())
-  return { evm, people: people.map(({ name, evmPrivateKey, solanaSecretKey }) => ({ name, evm: privateKeyToAccount(evmPrivateKey), solana: solanaAccount(solanaSecretKey) })) }
+  return {
+    evm,
+    people: people.map(({ name, evmPrivateKey, solanaSecretKey }) => ({
+      name,
+      evm: privateKeyToAccount(evmPrivateKey),
+      solana: solanaAccount(solanaSecretKey),
+    })),
+  }
 }
 
 function solanaAccount(secretKey: string): Person['solana'] {

@@ -120,7 +120,10 @@ function choices(options: NonNullable<Question['choices']>): HTMLElement {
   return group
 }
 
-function element<K extends keyof HTMLElementTagNameMap>(tag: K, { id, className, text }: { id?: string; className?: string; text?: string } = {}): HTMLElementTagNameMap[K] {
+function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  { id, className, text }: { id?: string; className?: string; text?: string } = {},
+): HTMLElementTagNameMap[K] {
   const made = document.createElement(tag)
   if (id !== undefined) made.id = id
   if (className !== undefined) made.className = className

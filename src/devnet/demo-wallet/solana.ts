@@ -26,7 +26,9 @@ let accounts: readonly WalletAccount[] = []
 const changeListeners = new Set<StandardEventsListeners['change']>()
 
 function setAccounts(person: Person | undefined): void {
-  accounts = person ? [Object.freeze({ address: person.solana.address, publicKey: person.solana.publicKey, chains: CHAINS, features: FEATURES, label: person.name })] : []
+  accounts = person
+    ? [Object.freeze({ address: person.solana.address, publicKey: person.solana.publicKey, chains: CHAINS, features: FEATURES, label: person.name })]
+    : []
   for (const listener of changeListeners) listener({ accounts })
 }
 
@@ -76,7 +78,12 @@ const features: Features = {
       for (const { account, message } of inputs) {
         const person = await signerOf(account)
         const text = new TextDecoder().decode(message)
-        const answer = await ask({ title: 'Sign this message?', explanation: `${location.host} asks ${person.name} to sign. Nothing is paid.`, text, approve: 'Sign' })
+        const answer = await ask({
+          title: 'Sign this message?',
+          explanation: `${location.host} asks ${person.name} to sign. Nothing is paid.`,
+          text,
+          approve: 'Sign',
+        })
         if (answer === undefined) throw refused()
         outputs.push({ signedMessage: message, signature: person.solana.sign(message) })
       }

@@ -13,15 +13,13 @@ const PRIORITY_FEE_PER_GAS = 100_000_000n
 /** Blocks a built transaction is offered for: a minute. */
 const OFFERED_BLOCKS = 60
 
-/** Makes the EVM payments of the history: real transactions, each in a block of its own whose time lies in the past. */
+/** Makes the EVM payments of the history: real transactions, each in a block whose time lies in the past. */
 export async function makeEvmHistory(node: EvmNode, planned: readonly PlannedPayment[], now: number): Promise<Outcome[]> {
   const outcomes: Outcome[] = []
   const nonces = new Map<Hex, number>()
-  await node.withoutMining(async () => {
-    for (const payment of planned) outcomes.push(await make(node, payment, nonces))
-    await node.client.setNextBlockTimestamp({ timestamp: BigInt(Math.floor(now / 1000)) })
-    await node.client.mine({ blocks: 1 })
-  })
+  for (const payment of planned) outcomes.push(await make(node, payment, nonces))
+  await node.client.setNextBlockTimestamp({ timestamp: BigInt(Math.floor(now / 1000)) })
+  await node.client.mine({ blocks: 1 })
   return outcomes
 }
 
@@ -49,6 +47,7 @@ async function make({ client }: EvmNode, payment: PlannedPayment, nonces: Map<He
   // It was sent and dropped: the payer's next payment takes its nonce.
   if (payment.outcome === 'failed') return { ...built, signature: keccak256(signed), landed: null }
 
+  // Should the node's own clock make a block in between, that one takes this time and the payment's comes a second later.
   await client.setNextBlockTimestamp({ timestamp: BigInt(Math.floor(payment.createdAt / 1000) + 15) })
   const hash = await client.sendRawTransaction({ serializedTransaction: signed })
   await client.mine({ blocks: 1 })

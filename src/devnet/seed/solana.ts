@@ -23,7 +23,10 @@ export async function makeSolanaHistory(connection: Connection, planned: readonl
   const built = planned.map((payment) => build(payment, blockhash))
   const signed = built.filter(({ payment }) => payment.outcome !== 'expired')
   await Promise.all(signed.map(({ bytes }) => connection.sendRawTransaction(bytes, { skipPreflight: true })))
-  await untilLanded(connection, signed.map(({ signature }) => signature))
+  await untilLanded(
+    connection,
+    signed.map(({ signature }) => signature),
+  )
   return Promise.all(
     built.map(async ({ payment, unsigned, signature }): Promise<Outcome> => {
       const facts = { payment, unsignedTransaction: Buffer.from(unsigned).toString('base64'), nonce: null, builtHeight, lastValidBlockHeight }
@@ -32,7 +35,16 @@ export async function makeSolanaHistory(connection: Connection, planned: readonl
       if (!transaction?.meta) throw new Error(`The payment ${payment.paymentId} of the history landed and cannot be found.`)
       const { err, fee } = transaction.meta
       if ((err === null) !== (payment.outcome === 'paid')) throw new Error(`The payment ${payment.paymentId} of the history ended otherwise than planned.`)
-      return { ...facts, signature, landed: { failure: err && `The transaction landed and failed: ${JSON.stringify(err)}`, blockHeight: transaction.slot, blockHash: null, feeAtomic: BigInt(fee) } }
+      return {
+        ...facts,
+        signature,
+        landed: {
+          failure: err && `The transaction landed and failed: ${JSON.stringify(err)}`,
+          blockHeight: transaction.slot,
+          blockHash: null,
+          feeAtomic: BigInt(fee),
+        },
+      }
     }),
   )
 }

@@ -82,7 +82,12 @@ export const answers: Readonly<Record<string, Answer>> = {
     if (!landed || (commitment === 'finalized' && landed.slot > (await finalizedSlot(chain)))) return { result: null }
     const { version } = v.parse(v.object({ version: v.union([v.literal('legacy'), v.number()]) }), landed.json)
     if (version !== 'legacy' && (maxSupportedTransactionVersion === undefined || version > maxSupportedTransactionVersion)) {
-      return { error: { code: -32015, message: `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}` } }
+      return {
+        error: {
+          code: -32015,
+          message: `Transaction version (${version}) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`,
+        },
+      }
     }
     return { result: spelled(landed, encoding) }
   },
@@ -100,7 +105,8 @@ export const answers: Readonly<Record<string, Answer>> = {
   getSignaturesForAddress: async (chain, params) => {
     const [address] = params
     // A malformed request gets the node's own refusal.
-    if (typeof address !== 'string' || !v.is(Options, params[1] ?? {})) return rpc(chain.surfnet, 'getSignaturesForAddress', params)
+    if (typeof address !== 'string' || bs58.decodeUnsafe(address)?.length !== 32 || !v.is(Options, params[1] ?? {}))
+      return rpc(chain.surfnet, 'getSignaturesForAddress', params)
     await chain.archive.catchUp()
     const { limit, before, until, commitment } = optionsAt(params, 1)
     const finalized = await finalizedSlot(chain)
@@ -147,7 +153,13 @@ async function finalizedSlot(chain: Chain): Promise<number> {
 async function archivedStatus(chain: Chain, signature: string | undefined): Promise<unknown> {
   const landed = signature !== undefined && isSignature(signature) ? await chain.archive.find(signature) : undefined
   if (!landed) return null
-  return { slot: landed.slot, confirmations: null, err: landed.err, status: landed.err === null ? { Ok: null } : { Err: landed.err }, confirmationStatus: 'finalized' }
+  return {
+    slot: landed.slot,
+    confirmations: null,
+    err: landed.err,
+    status: landed.err === null ? { Ok: null } : { Err: landed.err },
+    confirmationStatus: 'finalized',
+  }
 }
 
 function spelled(landed: Landed, encoding: string): unknown {

@@ -102,7 +102,8 @@ export class Archive {
   }
 
   async #record(signature: string): Promise<Landed | undefined> {
-    const spell = (encoding: string) => mustRpc(this.#surfnet, 'getTransaction', [signature, { encoding, commitment: 'processed', maxSupportedTransactionVersion: 0 }])
+    const spell = (encoding: string) =>
+      mustRpc(this.#surfnet, 'getTransaction', [signature, { encoding, commitment: 'processed', maxSupportedTransactionVersion: 0 }])
     const json = await spell('json')
     if (json === null) return undefined
     const blockTime = Math.floor(Date.now() / 1000)
@@ -165,6 +166,8 @@ function corrected(answer: unknown, blockTime: number): unknown {
 /** As `getSignaturesForAddress` spells memos: `[length] text`, several joined. */
 function memoOf(jsonParsed: unknown): string | null {
   const { instructions } = v.parse(ParsedMessage, jsonParsed).transaction.message
-  const memos = instructions.flatMap(({ program, parsed }) => (program === 'spl-memo' && typeof parsed === 'string' ? [`[${Buffer.byteLength(parsed)}] ${parsed}`] : []))
+  const memos = instructions.flatMap(({ program, parsed }) =>
+    program === 'spl-memo' && typeof parsed === 'string' ? [`[${Buffer.byteLength(parsed)}] ${parsed}`] : [],
+  )
   return memos.length === 0 ? null : memos.join('; ')
 }

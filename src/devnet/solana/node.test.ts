@@ -100,7 +100,10 @@ test('malformed requests are answered, batches are', async () => {
   expect(await post('{')).toMatchObject({ error: { code: -32700 } })
   expect(await post('{"method":1}')).toMatchObject({ error: { code: -32600 } })
   expect(await post('{"jsonrpc":"2.0","id":1,"method":"getSignaturesForAddress","params":["x"]}')).toMatchObject({ error: { code: -32602 } })
-  expect(await post('[{"id":1,"method":"getHealth"},{"id":2,"method":"getGenesisHash"}]')).toMatchObject([{ id: 1, result: 'ok' }, { id: 2, result: GENESIS_HASH }])
+  expect(await post('[{"jsonrpc":"2.0","id":1,"method":"getHealth"},{"jsonrpc":"2.0","id":2,"method":"getGenesisHash"}]')).toMatchObject([
+    { id: 1, result: 'ok' },
+    { id: 2, result: GENESIS_HASH },
+  ])
 })
 
 async function pay(connection: Connection, lamports: number): Promise<{ signature: string; raw: Buffer; message: ReturnType<Transaction['compileMessage']> }> {

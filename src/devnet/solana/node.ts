@@ -29,10 +29,7 @@ export class SolanaNode implements AsyncDisposable {
   static async start(options: SolanaOptions): Promise<SolanaNode> {
     const main = fileURLToPath(new URL('main.ts', import.meta.url))
     const env = { DIR: options.dir, PORT: String(options.port), WS_PORT: String(options.wsPort), SLOT_TIME_MS: String(options.slotTimeMs) }
-    const node = await Supervised.start(
-      { name: 'Solana node', command: process.execPath, args: [main], env },
-      { ready: untilListening, say: options.say },
-    )
+    const node = await Supervised.start({ name: 'Solana node', command: process.execPath, args: [main], env }, { ready: untilListening, say: options.say })
     return new SolanaNode(node, options)
   }
 

@@ -61,6 +61,8 @@ function load(): SurfnetModule {
   try {
     return createRequire(import.meta.url)('@solana/surfpool-linux-x64-gnu')
   } catch (cause) {
-    throw new Error(`There is no embedded Solana node for ${process.platform}-${process.arch}: the devnet needs Linux on x64 with glibc 2.34 or newer.`, { cause })
+    throw new Error(`There is no embedded Solana node for ${process.platform}-${process.arch}: the devnet needs Linux on x64 with glibc 2.34 or newer.`, {
+      cause,
+    })
   }
 }

@@ -1,25 +1,52 @@
 import { existsSync } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
+import { FolderLockedError, lockFolder } from '#postgres/folder-lock.ts'
+import type { BuildOrder } from './vite.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 export const DIST = join(ROOT, 'dist')
-export const DEMO_WALLET = join(ROOT, 'node_modules/.cache/paydesk/demo-wallet.js')
+const CACHE = join(ROOT, 'node_modules/.cache/paydesk')
+export const DEMO_WALLET = join(CACHE, 'demo-wallet.js')
+
+const LOCK_POLL_MS = 200
 
 const APP_SOURCES = ['src/web', 'src/contract', 'src/chains', 'src/x402', 'public', 'index.html', 'vite.config.ts', 'package.json']
 const WALLET_SOURCES = ['src/devnet/demo-wallet', 'src/devnet/web/vite.ts', 'src/chains', 'src/contract', 'package.json']
 
-/** Builds the web app and the demo wallet where their sources are newer than what was built last. */
+/** Builds the web app and the demo wallet where their sources are newer than what was built last. One builder at a time, of all processes. */
 export async function ensureBuilt(say: (line: string) => void): Promise<void> {
-  const targets: ('app' | 'wallet')[] = []
-  if (await isStale(join(DIST, 'index.html'), APP_SOURCES)) targets.push('app')
-  if (await isStale(DEMO_WALLET, WALLET_SOURCES)) targets.push('wallet')
-  if (targets.length === 0) return
-  if (targets.includes('app')) say('Building the web app: its sources are newer than dist.')
-  // In a thread of its own: the build would keep the chains' clocks from being watched.
-  const worker = new Worker(new URL('vite.ts', import.meta.url), { workerData: { targets, root: ROOT, dist: DIST, demoWallet: DEMO_WALLET } })
+  const unlock = await lockBuild()
+  try {
+    if (await isStale(join(DIST, 'index.html'), APP_SOURCES)) {
+      say('Building the web app: its sources are newer than dist.')
+      const draft = join(CACHE, 'app')
+      await runBuild({ target: 'app', root: ROOT, out: draft })
+      await rm(DIST, { recursive: true, force: true })
+      await rename(draft, DIST)
+    }
+    if (await isStale(DEMO_WALLET, WALLET_SOURCES)) await runBuild({ target: 'wallet', root: ROOT, out: DEMO_WALLET })
+  } finally {
+    unlock()
+  }
+}
+
+async function lockBuild(): Promise<() => void> {
+  for (;;) {
+    try {
+      return lockFolder(CACHE)
+    } catch (error) {
+      if (!(error instanceof FolderLockedError)) throw error
+      await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS))
+    }
+  }
+}
+
+/** In a thread of its own: a build would keep everything else in this process waiting. */
+async function runBuild(workerData: BuildOrder): Promise<void> {
+  const worker = new Worker(new URL('vite.ts', import.meta.url), { workerData })
   await new Promise<void>((resolve, reject) => {
     worker.once('error', reject)
     worker.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`The build of the web app ended with exit code ${code}.`))))
@@ -41,4 +68,3 @@ async function newest(path: string): Promise<number> {
   const inside = await Promise.all((await readdir(path)).map((name) => newest(join(path, name))))
   return Math.max(found.mtimeMs, ...inside)
 }
-

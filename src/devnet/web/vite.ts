@@ -6,24 +6,16 @@ import { build } from 'vite'
 
 const DEMO_WALLET_ENTRY = fileURLToPath(new URL('../demo-wallet/main.ts', import.meta.url))
 
-const { targets, root, dist, demoWallet } = v.parse(
-  v.object({ targets: v.array(v.picklist(['app', 'wallet'])), root: v.string(), dist: v.string(), demoWallet: v.string() }),
-  workerData,
-)
+const BuildOrder = v.object({ target: v.picklist(['app', 'wallet']), root: v.string(), out: v.string() })
 
-if (targets.includes('app')) await build({ root, logLevel: 'error', build: { outDir: dist, emptyOutDir: true } })
+/** `out`: a folder for the app, a file for the wallet. */
+export type BuildOrder = v.InferOutput<typeof BuildOrder>
 
-if (targets.includes('wallet')) {
-  await build({
-    root,
-    configFile: false,
-    publicDir: false,
-    logLevel: 'error',
-    build: {
-      outDir: dirname(demoWallet),
-      emptyOutDir: false,
-      // One classic script: it has to announce itself before the page's modules run.
-      lib: { entry: DEMO_WALLET_ENTRY, formats: ['iife'], name: 'paydeskDemoWallet', fileName: () => basename(demoWallet) },
-    },
-  })
+const { target, root, out } = v.parse(BuildOrder, workerData)
+
+if (target === 'app') await build({ root, logLevel: 'error', build: { outDir: out, emptyOutDir: true } })
+else {
+  // One classic script: it has to announce itself before the page's modules run.
+  const lib = { entry: DEMO_WALLET_ENTRY, formats: ['iife' as const], name: 'paydeskDemoWallet', fileName: () => basename(out) }
+  await build({ root, configFile: false, publicDir: false, logLevel: 'error', build: { outDir: dirname(out), emptyOutDir: false, lib } })
 }
