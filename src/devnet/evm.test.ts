@@ -81,12 +81,12 @@ test('the USDC takes an EIP-3009 authorization once, from anybody, and an EIP-26
   const hash = await wallet.writeContract({ ...usdc, functionName: 'transferWithAuthorization', args })
   expect((await node.client.waitForTransactionReceipt({ hash })).status).toBe('success')
   expect(await node.client.readContract({ ...usdc, functionName: 'balanceOf', args: [seller.evm.address] })).toBe(1_500_000n)
-  await expect(wallet.writeContract({ ...usdc, functionName: 'transferWithAuthorization', args })).rejects.toThrow()
+  await expect(wallet.writeContract({ ...usdc, functionName: 'transferWithAuthorization', args })).rejects.toThrow('revert')
 
   const permit = { owner: account.address, spender: seller.evm.address, value: 7n, nonce: 0n, deadline: 9_999_999_999n }
   const types = { Permit: fields('address owner, address spender, uint256 value, uint256 nonce, uint256 deadline') }
   const permitSignature = await account.signTypedData({ domain, types, primaryType: 'Permit', message: permit })
-  const [r, s, v] = [permitSignature.slice(0, 66) as Hex, `0x${permitSignature.slice(66, 130)}` as Hex, Number(`0x${permitSignature.slice(130)}`)]
+  const [r, s, v]: [Hex, Hex, number] = [`0x${permitSignature.slice(2, 66)}`, `0x${permitSignature.slice(66, 130)}`, Number(`0x${permitSignature.slice(130)}`)]
   const permitHash = await wallet.writeContract({
     ...usdc,
     functionName: 'permit',
