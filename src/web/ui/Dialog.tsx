@@ -58,7 +58,7 @@ export function Dialog({ open, onClose, title, description, footer, size = 'md',
       ref={ref}
     >
       <div className="p-5">
-        <header className="flex items-start justify-between gap-4">
+        <div className="flex items-start justify-between gap-4">
           <div>
             <h2 className="text-lg font-semibold" id={`${id}-title`}>
               {title}
@@ -70,9 +70,9 @@ export function Dialog({ open, onClose, title, description, footer, size = 'md',
             )}
           </div>
           {dismissable && <IconButton className="-me-2 -mt-1" icon={<Icon name="cross" />} label="Close" onClick={onClose} size="sm" />}
-        </header>
+        </div>
         <div className="mt-4">{children}</div>
-        {footer && <footer className="mt-5 flex flex-wrap justify-end gap-2">{footer}</footer>}
+        {footer && <div className="mt-5 flex flex-wrap justify-end gap-2">{footer}</div>}
       </div>
     </dialog>
   )
