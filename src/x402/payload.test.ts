@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { encodeHeader } from './header.ts'
+import { readNetwork, spellNetworkV1 } from './networks.ts'
+import { decodePayload, methodOf, networkNameOf, schemeOf } from './payload.ts'
+import { fromV1, toV1, writeChallenge, type Requirements } from './requirements.ts'
+import { encodeSettlement } from './settlement.ts'
+
+const REQUIREMENTS: Requirements = {
+  scheme: 'exact',
+  network: 'eip155:8453',
+  amount: '1000',
+  asset: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE',
+  payTo: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+  maxTimeoutSeconds: 60,
+  extra: { assetTransferMethod: 'txid' },
+}
+const RESOURCE = { url: 'https://shop.example/42', description: 'Article', mimeType: 'text/html' }
+
+const V2 = { x402Version: 2, resource: RESOURCE, accepted: REQUIREMENTS, payload: { txRef: '0x1' } }
+const V1 = { x402Version: 1, scheme: 'exact', network: 'base', payload: { txRef: '0x1' } }
+
+describe('a payment', () => {
+  test('of v2 says its scheme, network and method in what it accepted', () => {
+    const decoded = decodePayload(encodeHeader(V2))
+    if (!decoded.ok) throw new Error(decoded.problem)
+    expect([schemeOf(decoded.payload), networkNameOf(decoded.payload), methodOf(decoded.payload)]).toEqual(['exact', 'eip155:8453', 'txid'])
+  })
+
+  test.each([
+    [{ txRef: '0x1' }, 'txid'],
+    [{ transaction: 'AQ==' }, 'native-transfer'],
+    [{ signedTransaction: '0x02' }, 'signed-transaction'],
+    [{ authorization: {} }, undefined],
+  ])('of v1 is told by its payload: %j', (payload, method) => {
+    const decoded = decodePayload(encodeHeader({ ...V1, payload }))
+    if (!decoded.ok) throw new Error(decoded.problem)
+    expect([schemeOf(decoded.payload), networkNameOf(decoded.payload), methodOf(decoded.payload)]).toEqual(['exact', 'base', method])
+  })
+
+  test.each([
+    ['a version nobody knows', { ...V1, x402Version: 3 }],
+    ['a version in text', { ...V1, x402Version: '1' }],
+    ['no payload', { x402Version: 1, scheme: 'exact', network: 'base' }],
+    ['a list', [V1]],
+    ['null', null],
+    ['an amount with a sign', { ...V2, accepted: { ...REQUIREMENTS, amount: '+1000' } }],
+    ['an amount in hex', { ...V2, accepted: { ...REQUIREMENTS, amount: '0x3e8' } }],
+    ['an amount as a number', { ...V2, accepted: { ...REQUIREMENTS, amount: 1000 } }],
+    ['an amount with decimals', { ...V2, accepted: { ...REQUIREMENTS, amount: '1.5' } }],
+    ['no requirements', { x402Version: 2, payload: {} }],
+  ])('with %s is a problem, never an exception', (_, value) => {
+    expect(decodePayload(encodeHeader(value))).toEqual({ ok: false, problem: expect.stringMatching(/not an x402 payment/) })
+  })
+})
+
+describe('networks', () => {
+  test('v1 names are those of their chains, and CAIP-2 counts in v1 too', () => {
+    expect(readNetwork('base', 1)).toBe('eip155:8453')
+    expect(readNetwork('solana-devnet', 1)).toBe('solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1')
+    expect(readNetwork('eip155:31337', 1)).toBe('eip155:31337')
+  })
+
+  test('v2 knows no names, and no version knows a property of an object', () => {
+    expect(readNetwork('base', 2)).toBeUndefined()
+    expect(readNetwork('toString', 1)).toBeUndefined()
+    expect(readNetwork('nowhere', 1)).toBeUndefined()
+  })
+
+  test('a network without a v1 name is spelled by CAIP-2', () => {
+    expect(spellNetworkV1('eip155:8453')).toBe('base')
+    expect(spellNetworkV1('eip155:31337')).toBe('eip155:31337')
+  })
+})
+
+test('a 402 says the same in the header of v2 and in the body of v1', () => {
+  const { header, body } = writeChallenge({ error: 'Payment required', resource: RESOURCE, accepts: [REQUIREMENTS] })
+  expect(JSON.parse(Buffer.from(header, 'base64').toString())).toEqual({ x402Version: 2, error: 'Payment required', resource: RESOURCE, accepts: [REQUIREMENTS] })
+  expect(body.accepts[0]).toMatchObject({ network: 'base', maxAmountRequired: '1000', resource: RESOURCE.url })
+  expect(fromV1(toV1(REQUIREMENTS, RESOURCE))).toEqual({ requirements: { ...REQUIREMENTS, network: 'base' }, resource: RESOURCE })
+})
+
+test('a settlement is base64 of its JSON', () => {
+  const response = { success: true, transaction: '0x1', network: 'eip155:1', payer: '0x2' }
+  expect(JSON.parse(Buffer.from(encodeSettlement(response), 'base64').toString())).toEqual(response)
+})

@@ -1,0 +1,61 @@
+import * as v from 'valibot'
+import { decodeHeader } from './header.ts'
+import { NATIVE_TRANSFER_METHOD, SIGNED_TRANSACTION_METHOD } from './methods.ts'
+import { Requirements, ResourceInfo } from './requirements.ts'
+import { TXID_METHOD } from './txid.ts'
+
+/** What a payer sends, in both versions. */
+
+const data = v.record(v.string(), v.unknown())
+
+export const PaymentPayloadV2 = v.object({
+  x402Version: v.literal(2),
+  resource: v.optional(ResourceInfo),
+  /** The requirements the payer says it accepted: an echo, compared with what was asked and never believed. */
+  accepted: Requirements,
+  payload: data,
+})
+
+export const PaymentPayloadV1 = v.object({
+  x402Version: v.literal(1),
+  scheme: v.pipe(v.string(), v.maxLength(64)),
+  network: v.pipe(v.string(), v.maxLength(64)),
+  payload: data,
+})
+
+export const PaymentPayload = v.variant('x402Version', [PaymentPayloadV1, PaymentPayloadV2])
+export type PaymentPayload = v.InferOutput<typeof PaymentPayload>
+
+export type DecodedPayload = { ok: true; payload: PaymentPayload } | { ok: false; problem: string }
+
+/** Reads the value of `X-PAYMENT` or `PAYMENT-SIGNATURE`; the version inside decides, not the header's name. */
+export function decodePayload(text: string): DecodedPayload {
+  const decoded = decodeHeader(text)
+  return decoded.ok ? readPayload(decoded.value) : decoded
+}
+
+export function readPayload(value: unknown): DecodedPayload {
+  const result = v.safeParse(PaymentPayload, value)
+  if (result.success) return { ok: true, payload: result.output }
+  const [issue] = result.issues
+  return { ok: false, problem: `The proof is not an x402 payment: at ${v.getDotPath(issue) ?? 'its root'}, ${issue.message}` }
+}
+
+export function schemeOf(payment: PaymentPayload): string {
+  return payment.x402Version === 1 ? payment.scheme : payment.accepted.scheme
+}
+
+export function networkNameOf(payment: PaymentPayload): string {
+  return payment.x402Version === 1 ? payment.network : payment.accepted.network
+}
+
+/** How value moves: said in v2, told by the payload's shape in v1; undefined where neither says. */
+export function methodOf(payment: PaymentPayload): string | undefined {
+  if (payment.x402Version === 2) {
+    const { assetTransferMethod } = payment.accepted.extra
+    return typeof assetTransferMethod === 'string' ? assetTransferMethod : undefined
+  }
+  if ('txRef' in payment.payload) return TXID_METHOD
+  if ('signedTransaction' in payment.payload) return SIGNED_TRANSACTION_METHOD
+  return 'transaction' in payment.payload ? NATIVE_TRANSFER_METHOD : undefined
+}

@@ -1,0 +1,69 @@
+import * as v from 'valibot'
+import { atomic } from '#contract/fields.ts'
+import { encodeHeader } from './header.ts'
+import { spellNetworkV1 } from './networks.ts'
+
+/** What a seller asks for, in both versions. */
+
+const seconds = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(86_400))
+const word = v.pipe(v.string(), v.minLength(1), v.maxLength(128))
+const extra = v.optional(v.record(v.string(), v.unknown()), {})
+
+export const Requirements = v.object({
+  scheme: word,
+  /** CAIP-2. */
+  network: word,
+  amount: atomic,
+  asset: word,
+  payTo: word,
+  maxTimeoutSeconds: seconds,
+  extra,
+})
+export type Requirements = v.InferOutput<typeof Requirements>
+
+export const RequirementsV1 = v.object({
+  scheme: word,
+  network: word,
+  maxAmountRequired: atomic,
+  asset: word,
+  payTo: word,
+  resource: v.string(),
+  description: v.optional(v.string(), ''),
+  mimeType: v.optional(v.string(), ''),
+  maxTimeoutSeconds: seconds,
+  extra,
+})
+export type RequirementsV1 = v.InferOutput<typeof RequirementsV1>
+
+export const ResourceInfo = v.object({
+  url: v.pipe(v.string(), v.minLength(1), v.maxLength(2048)),
+  description: v.optional(v.pipe(v.string(), v.maxLength(2048))),
+  mimeType: v.optional(v.pipe(v.string(), v.maxLength(128))),
+})
+export type ResourceInfo = v.InferOutput<typeof ResourceInfo>
+
+export type Challenge = { error: string; resource: ResourceInfo; accepts: readonly Requirements[] }
+
+/** A 402: v2 in the header `PAYMENT-REQUIRED`, v1 as the body. */
+export function writeChallenge({ error, resource, accepts }: Challenge): { header: string; body: { x402Version: 1; error: string; accepts: RequirementsV1[] } } {
+  return {
+    header: encodeHeader({ x402Version: 2, error, resource, accepts }),
+    body: { x402Version: 1, error, accepts: accepts.map((entry) => toV1(entry, resource)) },
+  }
+}
+
+export function toV1({ network, amount, ...entry }: Requirements, resource: ResourceInfo): RequirementsV1 {
+  return {
+    ...entry,
+    network: spellNetworkV1(network),
+    maxAmountRequired: amount,
+    resource: resource.url,
+    description: resource.description ?? '',
+    mimeType: resource.mimeType ?? '',
+  }
+}
+
+/** One form for both versions; the resource stands beside the requirements in v2 and within them in v1. */
+export function fromV1({ maxAmountRequired, resource, description, mimeType, ...entry }: RequirementsV1): { requirements: Requirements; resource: ResourceInfo } {
+  return { requirements: { ...entry, amount: maxAmountRequired }, resource: { url: resource, description, mimeType } }
+}

@@ -1,0 +1,35 @@
+import * as v from 'valibot'
+import { encodeHeader } from './header.ts'
+
+/** What a facilitator answers; the same in both versions. */
+
+const reason = v.optional(v.pipe(v.string(), v.maxLength(256)))
+const payer = v.optional(v.pipe(v.string(), v.maxLength(128)))
+
+export const VerifyResponse = v.object({ isValid: v.boolean(), invalidReason: reason, payer })
+export type VerifyResponse = v.InferOutput<typeof VerifyResponse>
+
+export const SettleResponse = v.object({
+  success: v.boolean(),
+  errorReason: reason,
+  payer,
+  /** Hash or signature; empty when nothing was broadcast. */
+  transaction: v.pipe(v.string(), v.maxLength(128)),
+  network: v.pipe(v.string(), v.maxLength(64)),
+})
+export type SettleResponse = v.InferOutput<typeof SettleResponse>
+
+export const SupportedResponse = v.object({
+  kinds: v.array(
+    v.object({ x402Version: v.picklist([1, 2]), scheme: v.string(), network: v.string(), extra: v.optional(v.record(v.string(), v.unknown())) }),
+  ),
+  extensions: v.array(v.string()),
+  /** By CAIP-2 family: the addresses that sign for the facilitator. */
+  signers: v.record(v.string(), v.array(v.string())),
+})
+export type SupportedResponse = v.InferOutput<typeof SupportedResponse>
+
+/** The value of `PAYMENT-RESPONSE` and of `X-PAYMENT-RESPONSE`. */
+export function encodeSettlement(response: SettleResponse): string {
+  return encodeHeader(response)
+}
