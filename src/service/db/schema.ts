@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { bigint, bigserial, boolean, check, customType, index, integer, pgSchema, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
+import type { Family } from '#contract/address.ts'
 import type { PaymentMode, PaymentStatus, EventSource } from '#contract/payment.ts'
 import type { Plan, Scope } from '#contract/api-key.ts'
 
@@ -118,14 +119,21 @@ export const payment = service.table(
     fee: atomic(),
     failure: text(),
     paymentProof: text(),
+    /** Hosted mode: the key the payer's request came with and what it asked, kept for ever: a repeated request finds its payment whatever else was lost. */
+    idempotencyKey: text(),
+    idempotencyFingerprint: text(),
+    /** Hosted mode: what the payer wants the validator to get, and the most the network may charge: both stay reserved until the chain has taken them. */
+    priorityFee: atomic(),
+    maxFee: atomic(),
     confirmedAt: at('confirmed_at'),
     createdAt: at('created_at').notNull().defaultNow(),
     updatedAt: at('updated_at').notNull().defaultNow(),
   },
   (t) => [
+    /** A proof handed in by a payee may tell of a transaction that is a payer's payment here too; `claim` keeps those single. */
     uniqueIndex('payment_signature')
       .on(t.network, t.signature)
-      .where(sql`signature is not null`),
+      .where(sql`signature is not null and mode <> 'received'`),
     index('payment_account').on(t.accountId, t.createdAt, t.id),
     index('payment_sender').on(t.accountId, t.sender, t.createdAt, t.id),
     index('payment_recipient').on(t.accountId, t.recipient, t.createdAt, t.id),
@@ -137,8 +145,61 @@ export const payment = service.table(
     index('payment_expired')
       .on(t.network, t.expiresAt)
       .where(sql`status = 'expired'`),
+    /** A lane: one sender on one network uses each nonce once. */
+    uniqueIndex('payment_nonce')
+      .on(t.network, t.sender, t.nonce)
+      .where(sql`mode = 'hosted' and nonce is not null`),
+    index('payment_lane')
+      .on(t.network, t.sender, t.blockHeight)
+      .where(sql`mode = 'hosted'`),
+    uniqueIndex('payment_idempotency')
+      .on(t.accountId, t.idempotencyKey)
+      .where(sql`idempotency_key is not null`),
     check('payment_amount_positive', sql`amount > 0`),
   ],
+)
+
+/** Every transaction the service has signed for a payment, written before its bytes leave. Never changed but for the time they left. */
+export const attempt = service.table(
+  'attempt',
+  {
+    paymentId: text()
+      .notNull()
+      .references(() => payment.id),
+    number: integer().notNull(),
+    network: text().notNull(),
+    signature: text().notNull(),
+    /** Base64 of the signed transaction. */
+    signedTransaction: text().notNull(),
+    /** EVM. */
+    nonce: bigint({ mode: 'number' }),
+    lastValidBlockHeight: bigint({ mode: 'number' }),
+    maxFee: atomic().notNull(),
+    createdAt: at('created_at').notNull().defaultNow(),
+    broadcastAt: at('broadcast_at'),
+  },
+  (t) => [primaryKey({ columns: [t.paymentId, t.number] }), uniqueIndex('attempt_signature').on(t.network, t.signature)],
+)
+
+/** Wallets whose keys the service holds, each sealed with a data key of its own, which the vault's key wraps. */
+export const wallet = service.table(
+  'wallet',
+  {
+    id: text().primaryKey(),
+    accountId: text()
+      .notNull()
+      .references(() => account.id),
+    family: text().$type<Family>().notNull(),
+    address: text().notNull(),
+    name: text().notNull(),
+    /** Which key of the vault wraps the data key. */
+    vaultKeyId: text().notNull(),
+    /** Base64. */
+    wrappedKey: text().notNull(),
+    sealedSecret: text().notNull(),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (t) => [uniqueIndex('wallet_address').on(t.address), index('wallet_account').on(t.accountId, t.createdAt)],
 )
 
 /** Append-only. `id` is handed out under a lock, so it grows in the order of commits and a reader's cursor misses nothing. */
@@ -166,3 +227,31 @@ export const chainCursor = service.table('chain_cursor', {
   holder: text(),
   leaseUntil: at('lease_until'),
 })
+
+/**
+ * One row for each payment that was proven, whatever door the proof came through: what keeps a proof single for ever.
+ * In flight it belongs to one attempt until a lease ends; consumed it belongs to a payment.
+ */
+export const claim = service.table(
+  'claim',
+  {
+    network: text().notNull(),
+    /** What the chain knows the payment by: `txid:<hash>`, `message:<sha256>`. Canonical: one payment has one key. */
+    key: text().notNull(),
+    accountId: text()
+      .notNull()
+      .references(() => account.id),
+    /** SHA-256 over what was asked of the proof: only the same question gets the same answer again. */
+    fingerprint: text().notNull(),
+    attempt: text().notNull(),
+    leaseUntil: at('lease_until').notNull(),
+    paymentId: text().references(() => payment.id),
+    /** JSON of the checks that led to the answer. */
+    checks: text(),
+    /** Base64 of the signed transaction that the service broadcasts. */
+    transaction: text(),
+    consumedAt: at('consumed_at'),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (t) => [primaryKey({ columns: [t.network, t.key] }), index('claim_payment').on(t.paymentId)],
+)
