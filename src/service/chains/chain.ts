@@ -28,6 +28,10 @@ export interface Chain {
   readonly graceBlocks: number | null
   /** True only when the chain itself shows that the block a transaction was seen in is no part of it any more. */
   isGone(landed: { signature: string; height: number; blockHash: string | null }): Promise<boolean>
+  /** Whether the network would take this signed transaction now. A refusal is certain: where two addresses are configured, both said so. */
+  rehearse(bytes: Uint8Array): Promise<Rehearsal>
+  /** Hands a signed transaction to the network; sending the same bytes again changes nothing. A refusal does not prove that it never lands. */
+  broadcast(bytes: Uint8Array): Promise<Broadcast>
   token(address: string): Promise<TokenInfo | undefined>
   /** For /health/ready: resolves when the chain answers and is the one configured (chain id or genesis hash). */
   check(): Promise<void>
@@ -96,6 +100,10 @@ export type Observation =
       transfer: Transfer | null
       failure: string | null
     }
+
+export type Rehearsal = { ok: true } | { ok: false; reason: string }
+
+export type Broadcast = { accepted: true } | { accepted: false; reason: string }
 
 export type Transfer = { sender: string; recipient: string; asset: string; amountAtomic: bigint; memo: string | null; nonce: number | null }
 

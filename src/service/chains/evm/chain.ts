@@ -2,6 +2,7 @@ import type { Network } from '#contract/network.ts'
 import type { Chain } from '../chain.ts'
 import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
+import { broadcast, rehearse } from './broadcast.ts'
 import { build } from './build.ts'
 import { openEndpoints } from './client.ts'
 import { BlockScan } from './find.ts'
@@ -30,6 +31,8 @@ export function openEvmChain(network: Network): Chain {
     find: (wanted, from, to) => scan.find(wanted, from, to),
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),
     isGone: (landed) => isGone(endpoints, landed),
+    rehearse: (bytes) => rehearse(endpoints, bytes),
+    broadcast: (bytes) => broadcast(endpoints, bytes),
     token,
     check: async () => void (await head.fresh()),
     close: async () => {},

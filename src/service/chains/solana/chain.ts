@@ -2,6 +2,7 @@ import type { Network } from '#contract/network.ts'
 import type { Chain } from '../chain.ts'
 import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
+import { broadcast, rehearse } from './broadcast.ts'
 import { build } from './build.ts'
 import { openEndpoints } from './client.ts'
 import { find } from './find.ts'
@@ -27,6 +28,8 @@ export function openSolanaChain(network: Network): Chain {
     find: async (wanted, _from, to) => ({ found: await find(endpoints, wanted), readTo: to }),
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),
     isGone: (landed) => isGone(endpoints, landed),
+    rehearse: (bytes) => rehearse(endpoints, bytes),
+    broadcast: (bytes) => broadcast(endpoints, bytes),
     token,
     check: async () => void (await head.fresh()),
     close: async () => {},

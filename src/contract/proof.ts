@@ -1,0 +1,45 @@
+import * as v from 'valibot'
+
+/** Why a payment proof is refused for good: `details.reason` of `INVALID_PAYMENT_PROOF`. The list is closed; words are never renamed. */
+export const PROOF_REASONS = [
+  /** Not readable as x402, or not as the payload of its method. */
+  'malformed',
+  'unsupported_scheme',
+  'unsupported_method',
+  'network_mismatch',
+  'asset_mismatch',
+  'amount_mismatch',
+  'recipient_mismatch',
+  'resource_mismatch',
+  /** The transaction's payer is not who signed the proof. */
+  'payer_mismatch',
+  /** The memo does not name what was asked to be paid. */
+  'memo_mismatch',
+  'invalid_signature',
+  'signature_missing',
+  'fee_payer_mismatch',
+  'too_many_signers',
+  /** The transaction does more than pay. */
+  'unexpected_instruction',
+  'compute_limits',
+  'sponsor_at_risk',
+  /** The network would refuse the transaction. */
+  'simulation_failed',
+  /** It landed and moved nothing, or can no longer land. */
+  'transaction_failed',
+  /** It was made before it was asked for, or too long ago. */
+  'outside_window',
+  'already_used',
+] as const
+export type ProofReason = (typeof PROOF_REASONS)[number]
+
+/** One thing that was checked, in the order of checking; the first that does not hold ends the list. */
+export const ProofCheck = v.object({
+  name: v.string(),
+  /** Who said so: the proof itself, the chain, or the service's record of used proofs. */
+  source: v.picklist(['proof', 'chain', 'record', 'facilitator']),
+  ok: v.boolean(),
+  expected: v.string(),
+  got: v.string(),
+})
+export type ProofCheck = v.InferOutput<typeof ProofCheck>

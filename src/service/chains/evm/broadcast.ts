@@ -1,0 +1,43 @@
+import { BaseError, bytesToHex, RpcRequestError } from 'viem'
+import { decodeTransaction } from '#chains/evm/decode.ts'
+import type { Broadcast, Rehearsal } from '../chain.ts'
+import { printableText } from '../printable-text.ts'
+import type { EvmEndpoints } from './client.ts'
+import { simulate } from './simulate.ts'
+
+/** Whether the sender can still use this nonce, holds amount and fee, and the recipient takes the amount. */
+export async function rehearse(endpoints: EvmEndpoints, bytes: Uint8Array): Promise<Rehearsal> {
+  const decoded = decodeTransaction(bytes)
+  if (!decoded.ok) return { ok: false, reason: decoded.problem }
+  const { sender, to, valueAtomic, nonce, feeBoundAtomic } = decoded
+  if (sender === null) return { ok: false, reason: 'The transaction is not signed.' }
+  const answers = await endpoints.askTwice(async (client): Promise<Rehearsal> => {
+    const address = sender as `0x${string}`
+    const [landed, pending, balance] = await Promise.all([
+      client.getTransactionCount({ address }),
+      client.getTransactionCount({ address, blockTag: 'pending' }),
+      client.getBalance({ address }),
+    ])
+    if (nonce < landed) return { ok: false, reason: `The nonce ${nonce} is used up: the next one is ${landed}.` }
+    if (nonce > pending) return { ok: false, reason: `The nonce ${nonce} is ahead: the next one is ${pending}.` }
+    if (balance < valueAtomic + feeBoundAtomic) return { ok: false, reason: 'The payer does not hold the amount and its fee.' }
+    const simulated = await simulate(client, { sender, recipient: to, amountAtomic: valueAtomic })
+    return simulated.ok ? { ok: true } : { ok: false, reason: simulated.message }
+  })
+  return answers.find((answer) => answer.ok) ?? answers[0]
+}
+
+const KNOWN = /already known|already imported|known transaction/i
+
+export function broadcast(endpoints: EvmEndpoints, bytes: Uint8Array): Promise<Broadcast> {
+  return endpoints.ask(async (client): Promise<Broadcast> => {
+    try {
+      await client.sendRawTransaction({ serializedTransaction: bytesToHex(bytes) })
+      return { accepted: true }
+    } catch (error) {
+      const answer = error instanceof BaseError ? error.walk((cause) => cause instanceof RpcRequestError) : null
+      if (!(answer instanceof RpcRequestError)) throw error
+      return KNOWN.test(answer.details) ? { accepted: true } : { accepted: false, reason: printableText(answer.details) ?? 'refused' }
+    }
+  })
+}

@@ -1,0 +1,58 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { NetworkId } from '#contract/network.ts'
+import type { Database } from '#postgres/open.ts'
+import { claim } from './schema.ts'
+
+export type ClaimRecord = typeof claim.$inferSelect
+export type ClaimKey = { network: NetworkId; key: string }
+/** A claim held by one attempt. */
+export type HeldClaim = ClaimKey & { attempt: string }
+
+/** Takes a payment for one attempt until its lease ends, or says who holds it. On the database's clock. */
+export async function takeClaim(
+  db: Database,
+  { network, key, accountId, fingerprint, leaseSeconds }: ClaimKey & { accountId: string; fingerprint: string; leaseSeconds: number },
+): Promise<{ taken: true; held: HeldClaim } | { taken: false; claim: ClaimRecord | undefined }> {
+  const attempt = crypto.randomUUID()
+  const lease = sql`now() + make_interval(secs => ${leaseSeconds})`
+  const { rows } = await db.execute<{ attempt: string }>(sql`
+    insert into service.claim as held (network, key, account_id, fingerprint, attempt, lease_until)
+    values (${network}, ${key}, ${accountId}, ${fingerprint}, ${attempt}, ${lease})
+    on conflict (network, key) do update
+      set account_id = excluded.account_id, fingerprint = excluded.fingerprint, attempt = excluded.attempt, lease_until = excluded.lease_until
+      where held.consumed_at is null and held.lease_until < now()
+    returning attempt`)
+  if (rows[0]) return { taken: true, held: { network, key, attempt } }
+  return { taken: false, claim: await findClaim(db, { network, key }) }
+}
+
+export async function findClaim(db: Database, { network, key }: ClaimKey): Promise<ClaimRecord | undefined> {
+  const [row] = await db
+    .select()
+    .from(claim)
+    .where(and(eq(claim.network, network), eq(claim.key, key)))
+  return row
+}
+
+/** Gives a payment back that this attempt did not use. */
+export async function releaseClaim(db: Database, held: HeldClaim): Promise<void> {
+  await db.delete(claim).where(mine(held))
+}
+
+/** Uses a payment up, in the transaction that records it. False when the attempt no longer holds it. */
+export async function consumeClaim(
+  tx: Database,
+  held: HeldClaim,
+  facts: { paymentId: string; checks: string; transaction: string | null },
+): Promise<boolean> {
+  const rows = await tx
+    .update(claim)
+    .set({ ...facts, consumedAt: sql`now()` })
+    .where(mine(held))
+    .returning({ key: claim.key })
+  return rows.length === 1
+}
+
+function mine({ network, key, attempt }: HeldClaim) {
+  return and(eq(claim.network, network), eq(claim.key, key), eq(claim.attempt, attempt), isNull(claim.consumedAt))
+}
