@@ -1,9 +1,11 @@
 import * as v from 'valibot'
 import type { Scope } from './api-key.ts'
+import { ApiKeyInput, ApiKeyRow, keyId, NewApiKeyBody, RotationInput } from './api-key-body.ts'
 import { address, atomic, decimal, metadata, paymentId, resource, timestamp, wholeNumber } from './fields.ts'
 import { Fee, PaymentRow, PaymentStatusBody } from './payment-body.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 import type { ProblemCode } from './problem.ts'
+import { UsageBody, UsageQuery } from './usage.ts'
 
 /**
  * The service's API, one row an endpoint. Routes, clients, the proxy's allow-list, OpenAPI and tests are all derived from it.
@@ -25,6 +27,8 @@ export type Endpoint = {
   query?: Schema
   body?: Schema
   response: Schema
+  /** The field of the answer that holds a secret. It is told once: such an answer is not kept under an idempotency key, a repetition is a conflict. */
+  secret?: string
   /** Beside those that every endpoint shares. */
   problems: readonly ProblemCode[]
 }
@@ -52,7 +56,13 @@ const list = {
   /** Additions from here on. `cursor` comes from `nextCursor` and takes the place of `offset`. */
   cursor: v.optional(v.pipe(v.string(), v.maxLength(200))),
   /** One status or several with commas. */
-  status: v.optional(v.pipe(v.string(), v.transform((text) => text.split(',')), v.array(v.picklist(PAYMENT_STATUSES)))),
+  status: v.optional(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text.split(',')),
+      v.array(v.picklist(PAYMENT_STATUSES)),
+    ),
+  ),
   network: v.optional(v.string()),
   asset: v.optional(v.string()),
   since: v.optional(wholeNumber(0, 999_999_999_999_999)),
@@ -214,6 +224,63 @@ export const endpoints = {
     }),
     problems: ['NOT_FOUND', 'CHAIN_UNAVAILABLE'],
   },
+  /** Additions: the account's keys. */
+  apiKeyList: {
+    method: 'GET',
+    path: '/api-keys',
+    summary: "The account's API keys, oldest first; of each only a hint",
+    scope: 'keys:manage',
+    audience: 'key',
+    response: v.object({ success: v.literal(true), keys: v.array(ApiKeyRow) }),
+    problems: [],
+  },
+  /** A key grants no scope that the asking key lacks, and no plan above the account's. */
+  apiKeyCreate: {
+    method: 'POST',
+    path: '/api-keys',
+    summary: 'Make an API key; the key itself is shown in this answer and never again',
+    scope: 'keys:manage',
+    audience: 'key',
+    body: ApiKeyInput,
+    response: NewApiKeyBody,
+    secret: 'key',
+    problems: ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS'],
+  },
+  /** The successor has the same name, scopes, plan and expiry. Both are valid until the grace ends. */
+  apiKeyRotate: {
+    method: 'POST',
+    path: '/api-keys/:id/rotate',
+    summary: 'Replace an API key; the old one stays valid until the grace ends',
+    scope: 'keys:manage',
+    audience: 'key',
+    params: v.object({ id: keyId }),
+    body: RotationInput,
+    /** The old key is valid until then. */
+    response: v.object({ ...NewApiKeyBody.entries, graceEndsAt: timestamp }),
+    secret: 'key',
+    problems: ['NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS'],
+  },
+  apiKeyDelete: {
+    method: 'DELETE',
+    path: '/api-keys/:id',
+    summary: 'End an API key at once; a key cannot delete itself',
+    scope: 'keys:manage',
+    audience: 'key',
+    params: v.object({ id: keyId }),
+    response: v.object({ success: v.literal(true), ...ApiKeyRow.entries }),
+    problems: ['NOT_FOUND'],
+  },
+  /** Addition: how often the account's keys were used. */
+  usage: {
+    method: 'GET',
+    path: '/usage',
+    summary: 'Requests counted per key, endpoint and status, by minute, hour or day',
+    scope: 'keys:manage',
+    audience: 'key',
+    query: UsageQuery,
+    response: UsageBody,
+    problems: [],
+  },
 } as const satisfies Record<string, Endpoint>
 
 export type Endpoints = typeof endpoints
@@ -229,7 +296,9 @@ export type EndpointInput<K extends EndpointName> = {
 }
 
 /** What a client sends, before parsing. */
-export type EndpointRequest<K extends EndpointName> = ([Part<K, 'params'>] extends [never] ? { params?: undefined } : { params: v.InferInput<Part<K, 'params'>> }) &
+export type EndpointRequest<K extends EndpointName> = ([Part<K, 'params'>] extends [never]
+  ? { params?: undefined }
+  : { params: v.InferInput<Part<K, 'params'>> }) &
   ([Part<K, 'query'>] extends [never] ? { query?: undefined } : { query?: v.InferInput<Part<K, 'query'>> }) &
   ([Part<K, 'body'>] extends [never] ? { body?: undefined } : { body: v.InferInput<Part<K, 'body'>> })
 
@@ -239,7 +308,12 @@ export type EndpointReply<K extends EndpointName> = v.InferInput<Endpoints[K]['r
 /** What a client reads; amounts as their source text. */
 export type EndpointResponse<K extends EndpointName> = v.InferOutput<Endpoints[K]['response']>
 
-
 function walletList() {
-  return v.pipe(v.string(), v.transform((text) => text.split(',')), v.array(address), v.minLength(1), v.maxLength(20))
+  return v.pipe(
+    v.string(),
+    v.transform((text) => text.split(',')),
+    v.array(address),
+    v.minLength(1),
+    v.maxLength(20),
+  )
 }

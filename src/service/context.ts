@@ -4,6 +4,7 @@ import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Chain } from './chains/chain.ts'
 import type { ServiceConfig } from './config.ts'
+import type { UsageLog } from './usage/usage-log.ts'
 
 /** What every verb gets: the parts of a running service. Tests build one with a clock of their own. */
 export type Context = {
@@ -11,6 +12,7 @@ export type Context = {
   db: Database
   chains: ReadonlyMap<NetworkId, Chain>
   log: Logger
+  usage: UsageLog
   now: () => Date
 }
 

@@ -11,6 +11,8 @@ import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { readPaymentBody } from './payments/status.ts'
 import { routes } from './routes/routes.ts'
+import { startFlushing } from './usage/start-flushing.ts'
+import { createUsageLog } from './usage/usage-log.ts'
 import { startWatchers } from './watchers/start.ts'
 
 export type RunningService = {
@@ -32,7 +34,8 @@ export async function createService(config: ServiceConfig, overrides: { now?: ()
   )
   const chains = createChains(config.networks)
   stack.defer(async () => void (await Promise.all([...chains.values()].map((chain) => chain.close()))))
-  const context: Context = { config, db: database.db, chains, log, now: overrides.now ?? (() => new Date()) }
+  const context: Context = { config, db: database.db, chains, log, usage: createUsageLog(database.db), now: overrides.now ?? (() => new Date()) }
+  stack.defer(startFlushing(context))
   const metrics = createMetrics()
 
   const watchers = startWatchers(context)

@@ -15,6 +15,8 @@ import { createLog } from '#service/log.ts'
 import { createMetrics } from '#service/metrics.ts'
 import { examples } from '#service/openapi/examples.ts'
 import type { Routes } from '#service/routes/handler.ts'
+import { startFlushing } from '#service/usage/start-flushing.ts'
+import { createUsageLog } from '#service/usage/usage-log.ts'
 
 /** Handlers that answer with the reference's examples: for tests of what stands before and after a handler. */
 export const exampleRoutes: Routes = {
@@ -25,6 +27,11 @@ export const exampleRoutes: Routes = {
   paymentList: async () => examples.paymentList.reply,
   paymentSummary: async () => examples.paymentSummary.reply,
   tokenInfo: async () => examples.tokenInfo.reply,
+  apiKeyList: async () => examples.apiKeyList.reply,
+  apiKeyCreate: async () => examples.apiKeyCreate.reply,
+  apiKeyRotate: async () => examples.apiKeyRotate.reply,
+  apiKeyDelete: async () => examples.apiKeyDelete.reply,
+  usage: async () => examples.usage.reply,
 }
 
 export type TestApp = { url: string; port: number; context: Context; [Symbol.asyncDispose](): Promise<void> }
@@ -54,8 +61,10 @@ export async function startTestApp({
     db: database.db,
     chains: new Map(),
     log: createLog(log ? 'debug' : 'silent', log),
+    usage: createUsageLog(database.db),
     now,
   }
+  stack.defer(startFlushing(context))
   const metrics = createMetrics()
   const events = await startEventStream(context, { listen: database.listen, metrics, readPayment, limits })
   const server = await startServer({

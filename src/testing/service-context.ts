@@ -6,6 +6,7 @@ import type { Actor, Context } from '#service/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { createAccount } from '#service/keys/create-account.ts'
 import { createLog } from '#service/log.ts'
+import { createUsageLog } from '#service/usage/usage-log.ts'
 import { createTestDatabase, type Engine } from './postgres.ts'
 
 export type OpenedContext = AsyncDisposable & { context: Context; actor: Actor }
@@ -21,6 +22,7 @@ export async function openContext(networks: readonly Network[], options: { engin
     db: database.db,
     chains: createChains(networks),
     log: createLog('silent'),
+    usage: createUsageLog(database.db),
     now: options.now ?? (() => new Date()),
   }
   const actor = await openAccount(context)

@@ -44,8 +44,8 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
     const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
     const create = (...args: string[]) => admin('key', 'create', '--account', String(account?.id), '--name', 'x', ...args)
     await expect(create('--scopes', 'all', '--plan', 'premium')).rejects.toMatchObject({
-      code: 'INVALID_PARAMETERS',
-      facts: { details: { plan: "Expected at most the account's plan standard, received premium." } },
+      code: 'FORBIDDEN',
+      message: 'The plan of this account is standard; its keys cannot have premium.',
     })
     await expect(create('--scopes', 'payment:steal')).rejects.toThrow('--scopes: expected scopes with commas, or all: payment:send, ')
     await expect(create('--scopes', 'all', '--expires', 'soon')).rejects.toThrow('--expires: expected a date such as 2027-01-31, received "soon".')

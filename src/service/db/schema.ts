@@ -3,6 +3,7 @@ import { bigint, bigserial, boolean, check, customType, index, integer, pgSchema
 import type { Family } from '#contract/address.ts'
 import type { PaymentMode, PaymentStatus, EventSource } from '#contract/payment.ts'
 import type { Plan, Scope } from '#contract/api-key.ts'
+import type { StatusClass, UsagePeriod } from '#contract/usage.ts'
 
 /** The service's tables. They live in a Postgres schema of their own, so that the proxy may share the database. */
 export const service = pgSchema('service')
@@ -21,6 +22,8 @@ export const account = service.table('account', {
   name: text().notNull(),
   /** The most that a key of this account may have. */
   plan: text().$type<Plan>().notNull(),
+  /** What its plan permits; null for everything. */
+  scopes: text().array().$type<Scope[]>(),
   createdAt: at('created_at').notNull().defaultNow(),
 })
 
@@ -43,8 +46,24 @@ export const apiKey = service.table(
     lastUsedAt: at('last_used_at'),
     expiresAt: at('expires_at'),
     revokedAt: at('revoked_at'),
+    /** Its successor, once it was rotated; a key is rotated once. */
+    replacedBy: text(),
   },
   (t) => [uniqueIndex('api_key_hash').on(t.hash), index('api_key_account').on(t.accountId)],
+)
+
+/** How many requests a key made of an endpoint, by minute, hour and day of their answers, UTC. Counted in memory, added up here. */
+export const usage = service.table(
+  'usage',
+  {
+    keyId: text().notNull(),
+    period: text().$type<UsagePeriod>().notNull(),
+    startsAt: at('starts_at').notNull(),
+    endpoint: text().notNull(),
+    statusClass: text().$type<StatusClass>().notNull(),
+    requests: bigint({ mode: 'number' }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.keyId, t.period, t.startsAt, t.endpoint, t.statusClass] }), index('usage_age').on(t.period, t.startsAt)],
 )
 
 /** GCRA: the theoretical arrival time of the next request, in microseconds of the database's clock. */

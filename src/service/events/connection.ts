@@ -6,7 +6,8 @@ import { JsonProblem, parseJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Context } from '../context.ts'
 import { toProblem } from '../http/envelope.ts'
-import { authenticate } from '../keys/authenticate.ts'
+import { authenticate, type Authenticated } from '../keys/authenticate.ts'
+import { lackOf } from '../keys/lack-of.ts'
 import { takeSocket } from '../limits/socket-lease.ts'
 import { createMeter } from '../limits/meter.ts'
 import { CLOSE, createSender } from './sender.ts'
@@ -36,9 +37,8 @@ const MOST_WAITING = 100
 export function openConnection(ws: WebSocket, context: Context, options: StreamOptions): Connection {
   const id = crypto.randomUUID()
   const log = context.log.child({ socketId: id })
-  let accountId: string | undefined
+  let caller: Authenticated | undefined
   let subscription: Subscription | undefined
-  let mayRead = false
   let meter = createMeter(PLANS.standard.messagesPerSecond)
   let waiting = 0
   let work = Promise.resolve()
@@ -48,7 +48,7 @@ export function openConnection(ws: WebSocket, context: Context, options: StreamO
   ws.on('error', (error) => log.debug({ err: error }, 'socket error'))
   ws.on('close', (code) => {
     clearTimeout(late)
-    log.info({ accountId, code }, 'socket closed')
+    log.info({ accountId: caller?.accountId, code }, 'socket closed')
   })
   ws.on('message', (data, isBinary) => {
     if (++waiting > MOST_WAITING || !meter.take()) {
@@ -73,12 +73,12 @@ export function openConnection(ws: WebSocket, context: Context, options: StreamO
 
   async function obey(request: SocketRequest): Promise<void> {
     if (request.method === 'authenticate') return await enter(request.apiKey)
-    if (!subscription) throw new ProblemError('UNAUTHORIZED', { message: 'Authenticate first.' })
+    if (!subscription || !caller) throw new ProblemError('UNAUTHORIZED', { message: 'Authenticate first.' })
     if (request.method === 'unsubscribe') {
       subscription.remove(request.keys)
       return await send({ type: 'unsubscribed', keys: [...subscription.keys], timestamp: context.now().getTime() })
     }
-    if (!mayRead) throw new ProblemError('FORBIDDEN', { message: 'This API key lacks the scope payment:read.' })
+    if (!caller.scopes.has('payment:read')) throw lackOf(caller, 'payment:read')
     const lastEventId = await subscription.add(request.keys, request.since)
     await send({ type: 'subscribed', keys: [...subscription.keys], lastEventId: String(lastEventId), timestamp: context.now().getTime() })
     wake()
@@ -86,22 +86,21 @@ export function openConnection(ws: WebSocket, context: Context, options: StreamO
 
   async function enter(apiKey: string): Promise<void> {
     if (subscription) throw new ProblemError('INVALID_PARAMETERS', { message: 'This connection is authenticated already.' })
-    const caller = await authenticate(context.db, apiKey, context.now())
-    if (!caller) throw new ProblemError('UNAUTHORIZED')
-    const plan = PLANS[caller.plan]
-    if (!(await takeSocket(context.db, { id, keyId: caller.keyId, most: plan.webSockets }))) {
+    const found = await authenticate(context.db, apiKey, context.now())
+    if (!found) throw new ProblemError('UNAUTHORIZED')
+    const plan = PLANS[found.plan]
+    if (!(await takeSocket(context.db, { id, keyId: found.keyId, most: plan.webSockets }))) {
       throw new ProblemError('RATE_LIMIT', { message: `Expected at most ${plan.webSockets} connections of this key.` })
     }
     clearTimeout(late)
-    log.info({ accountId: caller.accountId, keyId: caller.keyId }, 'socket opened')
-    accountId = caller.accountId
-    mayRead = caller.scopes.has('payment:read')
+    log.info({ accountId: found.accountId, keyId: found.keyId }, 'socket opened')
+    caller = found
     meter = createMeter(plan.messagesPerSecond)
-    subscription = createSubscription(context.db, caller.accountId, async (row) => {
+    subscription = createSubscription(context.db, found.accountId, async (row) => {
       await send(await toMessage(context.db, row, options.readPayment))
       options.onSent()
     })
-    await send({ type: 'authenticated', userId: caller.accountId, plan: caller.plan })
+    await send({ type: 'authenticated', userId: found.accountId, plan: found.plan })
   }
 
   function wake(): void {
@@ -112,7 +111,7 @@ export function openConnection(ws: WebSocket, context: Context, options: StreamO
     })
   }
 
-  return { id, accountId: () => accountId, wake, close }
+  return { id, accountId: () => caller?.accountId, wake, close }
 }
 
 function readRequest(data: RawData, isBinary: boolean): SocketRequest {

@@ -33,8 +33,10 @@ export function envelope(context: Context, metrics: Metrics): MiddlewareHandler<
     const ms = Math.round((performance.now() - startedAt) * 10) / 10
     const route = c.get('route')
     metrics.observeRequest({ route, method: c.req.method, status: c.res.status, seconds: ms / 1000 })
+    const caller = c.get('caller')
+    if (caller) context.usage.count({ keyId: caller.keyId, endpoint: route, status: c.res.status, at: context.now() })
     const level = c.res.status >= 500 ? 'error' : 'info'
-    c.get('log')[level]({ route, method: c.req.method, status: c.res.status, ms, accountId: c.get('caller')?.accountId }, 'request')
+    c.get('log')[level]({ route, method: c.req.method, status: c.res.status, ms, accountId: caller?.accountId }, 'request')
   }
 }
 

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import { fingerprint } from '../idempotency/fingerprint.ts'
 import { checkIdempotencyKey, runOnce, type Outcome } from '../idempotency/run-once.ts'
 import type { Authenticated } from '../keys/authenticate.ts'
+import { lackOf } from '../keys/lack-of.ts'
 import type { Routes } from '../routes/handler.ts'
 import type { HttpEnv } from './env.ts'
 import { toProblem } from './envelope.ts'
@@ -32,7 +33,11 @@ export function mountEndpoint<K extends EndpointName>(app: Hono<HttpEnv>, { cont
       const outcome = await run()
       return respondJson(c, outcome.status, outcome.body)
     }
-    const claim = { accountId: actor.accountId, key: checkIdempotencyKey(key), fingerprint: fingerprint(name, body) }
+    const claim = {
+      accountId: actor.accountId,
+      key: checkIdempotencyKey(key),
+      fingerprint: fingerprint(name, endpoint.params ? { params: c.req.param(), body } : body),
+    }
     const outcome = await runOnce(context.db, claim, run)
     if ('replayed' in outcome) c.header('Idempotent-Replayed', 'true')
     return respondJson(c, outcome.status, outcome.body)
@@ -42,7 +47,7 @@ export function mountEndpoint<K extends EndpointName>(app: Hono<HttpEnv>, { cont
 function requireScope(caller: Authenticated | undefined, endpoint: Endpoint): Authenticated {
   if (!caller) throw new ProblemError('UNAUTHORIZED')
   if (caller.scopes.has(endpoint.scope)) return caller
-  throw new ProblemError('FORBIDDEN', { message: `This API key lacks the scope ${endpoint.scope}.`, details: { scope: endpoint.scope } })
+  throw lackOf(caller, endpoint.scope)
 }
 
 type Work<K extends EndpointName> = { name: K; endpoint: Endpoint; reply: () => Promise<EndpointReply<K>> }
@@ -54,7 +59,7 @@ async function answer<K extends EndpointName>(c: HttpContext<HttpEnv>, context: 
     const checked = v.safeParse(endpoint.response, body)
     if (!checked.success)
       throw new Error(`The answer of ${name} does not match its schema at ${v.getDotPath(checked.issues[0]) ?? 'its root'}: ${checked.issues[0].message}`)
-    return { status: 200, body: stringifyJson(body), keep: true }
+    return { status: 200, body: stringifyJson(body), keep: true, kept: endpoint.secret ? tellOnce(c, context, { secret: endpoint.secret, body }) : undefined }
   } catch (error) {
     const problem = toProblem(error)
     if (problem !== error) c.get('log').error({ err: error }, 'request failed')
@@ -62,6 +67,14 @@ async function answer<K extends EndpointName>(c: HttpContext<HttpEnv>, context: 
     const { status, retryable } = problems[problem.code]
     return { status, body: problemText(c, problem, context.now()), keep: !retryable }
   }
+}
+
+/** What stands under an idempotency key in place of an answer that holds a secret: that it was given, and all of it but the secret. */
+function tellOnce(c: HttpContext<HttpEnv>, context: Context, { secret, body }: { secret: string; body: object }) {
+  const answer = Object.fromEntries(Object.entries(body).filter(([field]) => field !== secret))
+  const message = `This request was carried out. Its answer held a secret (${secret}), which is told once and not kept; details hold the rest of it.`
+  const problem = new ProblemError('IDEMPOTENCY_CONFLICT', { message, details: answer })
+  return { status: problems[problem.code].status, body: problemText(c, problem, context.now()) }
 }
 
 /** The table's types say what its schemas make; TypeScript cannot follow them through a row chosen by name. */

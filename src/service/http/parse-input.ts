@@ -77,7 +77,7 @@ const WORDS: Readonly<Record<string, string>> = {
 function inWords(expects: string): string {
   const word = WORDS[expects]
   if (word) return word
-  const choices = /^\((".*")\)$/.exec(expects)?.[1]
+  const choices = /^\(((?:"|\d).*)\)$/.exec(expects)?.[1]
   return choices ? `one of ${choices.replaceAll(' | ', ', ')}` : expects
 }
 

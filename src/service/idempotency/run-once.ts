@@ -3,8 +3,11 @@ import type { Database } from '#postgres/open.ts'
 import { claim, LEASE_SECONDS, type IdempotencyKey } from './claim.ts'
 import { extend, release, store } from './finish.ts'
 
-/** `keep`: a later request under the same key gets this answer too. False for what a retry could better (5xx, 429, a balance that can be topped up). */
-export type Outcome = { status: number; body: string; keep: boolean }
+/**
+ * `keep`: a later request under the same key gets this answer too. False for what a retry could better (5xx, 429, a balance that can be topped up).
+ * `kept`: what it gets in place of an answer that is not to be stored.
+ */
+export type Outcome = { status: number; body: string; keep: boolean; kept?: { status: number; body: string } }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
 
@@ -35,7 +38,7 @@ export async function runOnce<T extends Outcome>(
   )
   try {
     const outcome = await run()
-    await (outcome.keep ? store(db, attempt, outcome) : release(db, attempt))
+    await (outcome.keep ? store(db, attempt, outcome.kept ?? outcome) : release(db, attempt))
     return outcome
   } catch (error) {
     await release(db, attempt)

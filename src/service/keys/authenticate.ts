@@ -1,12 +1,13 @@
 import { and, eq, gt, isNull, lt, or } from 'drizzle-orm'
-import { PLANS, isApiKey } from '#contract/api-key.ts'
+import { PLANS, isApiKey, type Scope } from '#contract/api-key.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Actor } from '../context.ts'
-import { apiKey } from '../db/schema.ts'
+import { account, apiKey } from '../db/schema.ts'
 import { hashKey } from './hash-key.ts'
+import { lowerPlan } from './plan-order.ts'
 
-/** An actor and the quota of its key. */
-export type Authenticated = Actor & { requestsPerMinute: number }
+/** An actor, the quota of its key, and the scopes that the key has but the account's plan does not include. */
+export type Authenticated = Actor & { requestsPerMinute: number; beyondPlan: ReadonlySet<Scope> }
 
 /** `last_used_at` is for people: once a minute is fine enough and spares a write with every request. */
 const LAST_USED_STEP_MS = 60_000
@@ -22,8 +23,11 @@ export async function authenticate(db: Database, key: string, now: Date): Promis
       plan: apiKey.plan,
       custom: apiKey.requestsPerMinute,
       lastUsedAt: apiKey.lastUsedAt,
+      accountPlan: account.plan,
+      permitted: account.scopes,
     })
     .from(apiKey)
+    .innerJoin(account, eq(account.id, apiKey.accountId))
     .where(and(eq(apiKey.hash, hashKey(key)), isNull(apiKey.revokedAt), or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now))))
   if (!row) return undefined
   const step = new Date(now.getTime() - LAST_USED_STEP_MS)
@@ -33,11 +37,14 @@ export async function authenticate(db: Database, key: string, now: Date): Promis
       .set({ lastUsedAt: now })
       .where(and(eq(apiKey.id, row.id), or(isNull(apiKey.lastUsedAt), lt(apiKey.lastUsedAt, step))))
   }
+  const plan = lowerPlan(row.plan, row.accountPlan)
+  const permits = (scope: Scope) => row.permitted?.includes(scope) ?? true
   return {
     accountId: row.accountId,
     keyId: row.id,
-    scopes: new Set(row.scopes),
-    plan: row.plan,
-    requestsPerMinute: row.custom ?? PLANS[row.plan].requestsPerMinute,
+    scopes: new Set(row.scopes.filter(permits)),
+    beyondPlan: new Set(row.scopes.filter((scope) => !permits(scope))),
+    plan,
+    requestsPerMinute: row.custom ?? PLANS[plan].requestsPerMinute,
   }
 }

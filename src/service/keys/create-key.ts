@@ -1,10 +1,11 @@
 import { eq } from 'drizzle-orm'
-import { PLANS, apiKeyHint, createApiKey, type Plan, type Scope } from '#contract/api-key.ts'
+import { apiKeyHint, createApiKey, type Plan, type Scope } from '#contract/api-key.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import { account, apiKey } from '../db/schema.ts'
 import { createId } from './create-id.ts'
 import { hashKey } from './hash-key.ts'
+import { isAbove } from './plan-order.ts'
 
 export type NewKey = {
   accountId: string
@@ -13,17 +14,22 @@ export type NewKey = {
   plan: Plan
   environment: 'live' | 'test'
   expiresAt?: Date
+  /** In place of the plan's quota. */
+  requestsPerMinute?: number
 }
 
 /**
  * Makes an API key. The key itself is returned here and nowhere else: only its hash is kept.
- * @throws `NOT_FOUND` for an unknown account, `INVALID_PARAMETERS` for a plan above the account's
+ * @throws `NOT_FOUND` for an unknown account, `FORBIDDEN` for a plan above the account's
  */
 export async function createKey(db: Database, input: NewKey): Promise<{ id: string; key: string }> {
   const [owner] = await db.select({ plan: account.plan }).from(account).where(eq(account.id, input.accountId))
   if (!owner) throw new ProblemError('NOT_FOUND', { message: `There is no account ${input.accountId}.` })
-  if (PLANS[input.plan].requestsPerMinute > PLANS[owner.plan].requestsPerMinute) {
-    throw new ProblemError('INVALID_PARAMETERS', { details: { plan: `Expected at most the account's plan ${owner.plan}, received ${input.plan}.` } })
+  if (isAbove(input.plan, owner.plan)) {
+    throw new ProblemError('FORBIDDEN', {
+      message: `The plan of this account is ${owner.plan}; its keys cannot have ${input.plan}.`,
+      details: { plan: owner.plan },
+    })
   }
   const id = createId('key')
   const key = createApiKey(input.environment)
@@ -36,6 +42,7 @@ export async function createKey(db: Database, input: NewKey): Promise<{ id: stri
     scopes: [...new Set(input.scopes)],
     plan: input.plan,
     expiresAt: input.expiresAt,
+    requestsPerMinute: input.requestsPerMinute,
   })
   return { id, key }
 }

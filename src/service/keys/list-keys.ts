@@ -17,9 +17,13 @@ export async function listKeys(db: Database, accountId?: string) {
       lastUsedAt: apiKey.lastUsedAt,
       expiresAt: apiKey.expiresAt,
       revokedAt: apiKey.revokedAt,
+      replacedBy: apiKey.replacedBy,
+      requestsPerMinute: apiKey.requestsPerMinute,
     })
     .from(apiKey)
     .innerJoin(account, eq(account.id, apiKey.accountId))
     .where(accountId === undefined ? undefined : eq(apiKey.accountId, accountId))
     .orderBy(asc(apiKey.createdAt), asc(apiKey.id))
 }
+
+export type KeyRow = Awaited<ReturnType<typeof listKeys>>[number]

@@ -1,3 +1,4 @@
+import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import type { EndpointName, EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
 
 const BUYER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -56,6 +57,20 @@ const {
 const row = { ...common, type: 'received' as const }
 const page = { success: true as const, total: 1, limit: 50, offset: 0, nextCursor: null, payments: [row] }
 
+const HOUR = START - (START % 3_600_000)
+const apiKey: ApiKeyRow = {
+  id: 'key_3RfVbGtYhNmJuKiLoPqAzW',
+  name: 'till',
+  hint: 'pk_live_0dQ9…yzAB',
+  scopes: ['payment:read', 'transaction:build'],
+  plan: 'standard',
+  createdAt: START,
+  lastUsedAt: null,
+  expiresAt: null,
+  status: 'active',
+  rotation: { replaces: null, replacedBy: null },
+}
+
 /** One request and one answer of each endpoint, as the reference shows them. A test parses them with the schemas that validate. */
 export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; reply: EndpointReply<K> } } = {
   transactionSend: {
@@ -109,6 +124,38 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
       ],
       topPayers: [{ address: BUYER, count: 1 }],
       topResources: [{ resource: RESOURCE, count: 1 }],
+    },
+  },
+  apiKeyList: { request: {}, reply: { success: true, keys: [apiKey] } },
+  apiKeyCreate: {
+    request: { body: { name: 'till', scopes: ['payment:read', 'transaction:build'], plan: 'standard' } },
+    reply: { success: true, key: 'pk_live_0dQ9XbY2mKf7RtWc4ZpLs8Ne1HvUa6GjTi3BoPqE5xyzAB', ...apiKey },
+  },
+  apiKeyRotate: {
+    request: { params: { id: apiKey.id }, body: { graceSeconds: 3600 } },
+    reply: {
+      success: true,
+      key: 'pk_live_7hJ2kLmN4pQrS6tUvW8xYzA1bC3dE5fG9iKoHqMsRuTwXy',
+      ...apiKey,
+      id: 'key_5TgBnHyUjMkIoLpQaZwSxE',
+      hint: 'pk_live_7hJ2…TwXy',
+      rotation: { replaces: apiKey.id, replacedBy: null },
+      graceEndsAt: START + 3_600_000,
+    },
+  },
+  apiKeyDelete: { request: { params: { id: apiKey.id } }, reply: { success: true, ...apiKey, status: 'deleted' } },
+  usage: {
+    request: { query: { period: 'hour' } },
+    reply: {
+      success: true,
+      period: 'hour',
+      since: HOUR - 23 * 3_600_000,
+      until: HOUR + 3_600_000,
+      totalRequests: 42,
+      usage: [
+        { startsAt: HOUR, keyId: apiKey.id, endpoint: 'paymentStatus', status: '2xx', requests: 40 },
+        { startsAt: HOUR, keyId: apiKey.id, endpoint: 'paymentStatus', status: '4xx', requests: 2 },
+      ],
     },
   },
   tokenInfo: {

@@ -1,3 +1,7 @@
+import { apiKeyCreate } from './api-key-create.ts'
+import { apiKeyDelete } from './api-key-delete.ts'
+import { apiKeyList } from './api-key-list.ts'
+import { apiKeyRotate } from './api-key-rotate.ts'
 import type { Routes } from './handler.ts'
 import { paymentHistory } from './payment-history.ts'
 import { paymentList } from './payment-list.ts'
@@ -6,6 +10,20 @@ import { paymentSummary } from './payment-summary.ts'
 import { tokenInfo } from './token-info.ts'
 import { transactionSend } from './transaction-send.ts'
 import { transactionSubmitted } from './transaction-submitted.ts'
+import { usage } from './usage.ts'
 
 /** Every endpoint of the table and what answers it. */
-export const routes: Routes = { transactionSend, transactionSubmitted, paymentStatus, paymentHistory, paymentList, paymentSummary, tokenInfo }
+export const routes: Routes = {
+  transactionSend,
+  transactionSubmitted,
+  paymentStatus,
+  paymentHistory,
+  paymentList,
+  paymentSummary,
+  tokenInfo,
+  apiKeyList,
+  apiKeyCreate,
+  apiKeyRotate,
+  apiKeyDelete,
+  usage,
+}

@@ -1,0 +1,21 @@
+import type { ApiKeyRow } from '#contract/api-key-body.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Actor, Context } from '../context.ts'
+import { describeKey } from './describe-key.ts'
+import { listKeys } from './list-keys.ts'
+
+/** The account's keys, oldest first, those that ended included. */
+export async function readKeys({ db, now }: Context, actor: Actor): Promise<ApiKeyRow[]> {
+  const keys = await listKeys(db, actor.accountId)
+  return keys.map((key) => describeKey(key, keys, now()))
+}
+
+/**
+ * One of the account's keys.
+ * @throws `NOT_FOUND` for an unknown key and for another account's
+ */
+export async function readKey(context: Context, actor: Actor, id: string): Promise<ApiKeyRow> {
+  const key = (await readKeys(context, actor)).find((own) => own.id === id)
+  if (!key) throw new ProblemError('NOT_FOUND', { message: `There is no key ${id}.` })
+  return key
+}
