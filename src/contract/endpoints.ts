@@ -99,6 +99,16 @@ export const AssetSummary = v.object({
 })
 export type AssetSummary = v.InferOutput<typeof AssetSummary>
 
+/** A wallet of the account whose key the service holds. */
+const managedWallet = {
+  walletId: v.string(),
+  walletAddress: v.string(),
+  family: v.picklist(['evm', 'solana']),
+  name: v.string(),
+  /** When the service took it. */
+  timestamp,
+}
+
 /** The fields a wallet that takes fields (MetaMask) is asked with; a convenience, never what a signer should trust. */
 export const DecodedTransaction = v.record(v.string(), v.unknown())
 
@@ -280,6 +290,29 @@ export const endpoints = {
     query: UsageQuery,
     response: UsageBody,
     problems: [],
+  },
+  walletList: {
+    method: 'GET',
+    path: '/wallets',
+    summary: 'The wallets the service signs for',
+    scope: 'wallets:manage',
+    audience: 'key',
+    response: v.object({ success: v.literal(true), wallets: v.array(v.object(managedWallet)) }),
+    problems: [],
+  },
+  /** A key is made here and never leaves; an existing one is brought in by the operator alone, on the service's machine. */
+  walletCreate: {
+    method: 'POST',
+    path: '/wallets',
+    summary: 'Make a wallet that the service signs for',
+    scope: 'wallets:manage',
+    audience: 'key',
+    body: v.strictObject({
+      family: v.picklist(['evm', 'solana']),
+      name: v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected a name.'), v.maxLength(100, 'Expected at most 100 characters.')),
+    }),
+    response: v.object({ success: v.literal(true), ...managedWallet }),
+    problems: ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS'],
   },
 } as const satisfies Record<string, Endpoint>
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as v from 'valibot'
 import { Network } from '#contract/network.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
@@ -12,6 +13,10 @@ export type ServiceConfig = {
   database: DatabaseTarget
   networks: Network[]
   logLevel: (typeof LOG_LEVELS)[number]
+  /** The file of the key that wraps the keys of managed wallets; made at the first start. */
+  vaultKeyFile: string
+  /** For tests of recovery: the step at which this process kills itself. */
+  crashAt: string | undefined
 }
 
 export type Env = Readonly<Record<string, string | undefined>>
@@ -58,6 +63,12 @@ const variables = {
       '[{"network":"eip155:8453","name":"Base","rpcUrls":["https://mainnet.base.org"],"testnet":false,"blockTimeMs":2000,"confirmations":10,' +
       '"assets":[{"address":"0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE","symbol":"ETH","name":"Ether","decimals":18,"native":true}]}]',
   },
+  VAULT_KEY_FILE: {
+    schema: v.optional(v.pipe(v.string(), v.nonEmpty())),
+    expected: 'the file of the key that seals managed wallets (vault.key in DATA_DIR otherwise)',
+    example: '/run/secrets/paydesk-vault.key',
+  },
+  CRASH_AT: { schema: v.optional(v.pipe(v.string(), v.regex(/^[a-z:-]+$/))), expected: 'a step at which to die, for tests', example: 'send:persisted' },
   LOG_LEVEL: { schema: v.optional(v.picklist(LOG_LEVELS), 'info'), expected: `one of ${LOG_LEVELS.join(', ')}`, example: 'info' },
 } as const satisfies Record<string, { schema: v.GenericSchema; expected: string; example: string }>
 
@@ -69,8 +80,16 @@ type Values<N extends VariableName> = { [K in N]: v.InferOutput<(typeof variable
  * @throws ConfigError that names every problem at once; values that may hold a password are not repeated
  */
 export function toConfig(env: Env): ServiceConfig {
-  const values = readVariables(env, ['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'NETWORKS', 'LOG_LEVEL'])
-  return { host: values.HOST, port: values.PORT, database: toTarget(values), networks: values.NETWORKS, logLevel: values.LOG_LEVEL }
+  const values = readVariables(env, ['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'NETWORKS', 'LOG_LEVEL', 'VAULT_KEY_FILE', 'CRASH_AT'])
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    database: toTarget(values),
+    networks: values.NETWORKS,
+    logLevel: values.LOG_LEVEL,
+    vaultKeyFile: toKeyFile(values),
+    crashAt: values.CRASH_AT,
+  }
 }
 
 /**
@@ -79,6 +98,18 @@ export function toConfig(env: Env): ServiceConfig {
  */
 export function readDatabase(env: Env): DatabaseTarget {
   return toTarget(readVariables(env, ['DATABASE_URL', 'DATA_DIR']))
+}
+
+/**
+ * The file of the vault's key alone.
+ * @throws ConfigError
+ */
+export function readVaultKeyFile(env: Env): string {
+  return toKeyFile(readVariables(env, ['DATA_DIR', 'VAULT_KEY_FILE']))
+}
+
+function toKeyFile(values: Values<'DATA_DIR' | 'VAULT_KEY_FILE'>): string {
+  return values.VAULT_KEY_FILE ?? join(values.DATA_DIR, 'vault.key')
 }
 
 function toTarget(values: Values<'DATABASE_URL' | 'DATA_DIR'>): DatabaseTarget {

@@ -4,6 +4,7 @@ import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Chain } from './chains/chain.ts'
 import type { ServiceConfig } from './config.ts'
+import type { KeyVault } from './wallets/vault.ts'
 import type { UsageLog } from './usage/usage-log.ts'
 
 /** What every verb gets: the parts of a running service. Tests build one with a clock of their own. */
@@ -11,6 +12,8 @@ export type Context = {
   config: ServiceConfig
   db: Database
   chains: ReadonlyMap<NetworkId, Chain>
+  /** Wraps the keys of managed wallets. */
+  vault: KeyVault
   log: Logger
   usage: UsageLog
   now: () => Date

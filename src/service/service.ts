@@ -13,6 +13,7 @@ import { readPaymentBody } from './payments/status.ts'
 import { routes } from './routes/routes.ts'
 import { startFlushing } from './usage/start-flushing.ts'
 import { createUsageLog } from './usage/usage-log.ts'
+import { openFileVault } from './wallets/file-vault.ts'
 import { startWatchers } from './watchers/start.ts'
 
 export type RunningService = {
@@ -28,13 +29,14 @@ const STOP_WITHIN_MS = 8_000
 /** Builds and starts the payment service. What was started is stopped again when a later part fails. */
 export async function createService(config: ServiceConfig, overrides: { now?: () => Date } = {}): Promise<RunningService> {
   const log = createLog(config.logLevel)
+  const vault = openFileVault(config.vaultKeyFile)
   await using stack = new AsyncDisposableStack()
   const database = stack.use(
     await openDatabase(config.database, { ...SERVICE_SCHEMA, onWarning: (error) => log.warn({ err: error }, 'database connection lost') }),
   )
   const chains = createChains(config.networks)
   stack.defer(async () => void (await Promise.all([...chains.values()].map((chain) => chain.close()))))
-  const context: Context = { config, db: database.db, chains, log, usage: createUsageLog(database.db), now: overrides.now ?? (() => new Date()) }
+  const context: Context = { config, db: database.db, chains, vault, log, usage: createUsageLog(database.db), now: overrides.now ?? (() => new Date()) }
   stack.defer(startFlushing(context))
   const metrics = createMetrics()
 

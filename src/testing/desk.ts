@@ -67,6 +67,8 @@ export class Desk {
       database: { dataDir: join(this.#folder, 'service') },
       networks: this.networks,
       logLevel: 'silent',
+      vaultKeyFile: join(this.#folder, 'service', 'vault.key'),
+      crashAt: undefined,
     })
     this.#ports.service = this.service.port
   }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { DestinationStream } from 'pino'
 import type { Plan, Scope } from '#contract/api-key.ts'
 import { SCOPES } from '#contract/api-key.ts'
@@ -14,6 +15,7 @@ import { createKey } from '#service/keys/create-key.ts'
 import { createLog } from '#service/log.ts'
 import { createMetrics } from '#service/metrics.ts'
 import { examples } from '#service/openapi/examples.ts'
+import { createVault } from '#service/wallets/file-vault.ts'
 import type { Routes } from '#service/routes/handler.ts'
 import { startFlushing } from '#service/usage/start-flushing.ts'
 import { createUsageLog } from '#service/usage/usage-log.ts'
@@ -27,6 +29,8 @@ export const exampleRoutes: Routes = {
   paymentList: async () => examples.paymentList.reply,
   paymentSummary: async () => examples.paymentSummary.reply,
   tokenInfo: async () => examples.tokenInfo.reply,
+  walletList: async () => examples.walletList.reply,
+  walletCreate: async () => examples.walletCreate.reply,
   apiKeyList: async () => examples.apiKeyList.reply,
   apiKeyCreate: async () => examples.apiKeyCreate.reply,
   apiKeyRotate: async () => examples.apiKeyRotate.reply,
@@ -57,9 +61,10 @@ export async function startTestApp({
   await using stack = new AsyncDisposableStack()
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const context: Context = {
-    config: { host: '127.0.0.1', port: 0, database: target, networks: [], logLevel: 'info' },
+    config: { host: '127.0.0.1', port: 0, database: target, networks: [], logLevel: 'info', vaultKeyFile: 'unused', crashAt: undefined },
     db: database.db,
     chains: new Map(),
+    vault: createVault(randomBytes(32)),
     log: createLog(log ? 'debug' : 'silent', log),
     usage: createUsageLog(database.db),
     now,

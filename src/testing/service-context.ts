@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { expect } from 'vitest'
 import type { Network } from '#contract/network.ts'
 import { openDatabase } from '#postgres/open.ts'
@@ -6,6 +7,7 @@ import type { Actor, Context } from '#service/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { createAccount } from '#service/keys/create-account.ts'
 import { createLog } from '#service/log.ts'
+import { createVault } from '#service/wallets/file-vault.ts'
 import { createUsageLog } from '#service/usage/usage-log.ts'
 import { createTestDatabase, type Engine } from './postgres.ts'
 
@@ -18,9 +20,10 @@ export async function openContext(networks: readonly Network[], options: { engin
   const target = beside ? beside.config.database : stack.use(await createTestDatabase(options.engine ?? 'pglite')).target
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const context: Context = {
-    config: { host: '127.0.0.1', port: 0, database: target, networks: [...networks], logLevel: 'silent' },
+    config: { host: '127.0.0.1', port: 0, database: target, networks: [...networks], logLevel: 'silent', vaultKeyFile: 'unused', crashAt: undefined },
     db: database.db,
     chains: createChains(networks),
+    vault: beside?.vault ?? createVault(randomBytes(32)),
     log: createLog('silent'),
     usage: createUsageLog(database.db),
     now: options.now ?? (() => new Date()),

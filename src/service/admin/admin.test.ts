@@ -1,11 +1,20 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Keypair } from '@solana/web3.js'
+import bs58 from 'bs58'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase, type OpenDatabase } from '#postgres/open.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
 import { authenticate } from '../keys/authenticate.ts'
+import { createVault } from '../wallets/file-vault.ts'
 import { findCommand, parseCommandLine } from './run.ts'
 
 const NOW = new Date('2026-01-01T00:00:00Z')
+const vault = createVault(randomBytes(32))
 
 describe.each(ENGINES)('the operator on %s', (engine) => {
   let database: TestDatabase
@@ -21,7 +30,7 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
 
   async function admin(...args: string[]): Promise<Record<string, unknown>[]> {
     const line = parseCommandLine(args)
-    const { value } = await findCommand(line).run(opened.db, line.values, NOW)
+    const { value } = await findCommand(line).run({ db: opened.db, vault: () => vault, now: NOW }, line.values)
     return (Array.isArray(value) ? value : [value]) as Record<string, unknown>[]
   }
 
@@ -53,6 +62,34 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
     const [made] = await create('--scopes', 'all', '--expires', '2026-01-02')
     expect(await authenticate(opened.db, String(made?.key), new Date('2026-01-01T23:59:59Z'))).toBeDefined()
     expect(await authenticate(opened.db, String(made?.key), new Date('2026-01-02T00:00:00Z'))).toBeUndefined()
+  })
+
+  test('makes, brings in and lists wallets; a key in any spelling is taken, and never told', async () => {
+    const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
+    const folder = mkdtempSync(join(tmpdir(), 'paydesk-admin-'))
+    const take = (family: string, secret: string) => {
+      writeFileSync(join(folder, 'secret'), `${secret}\n`)
+      return admin('wallet', 'import', '--account', String(account?.id), '--family', family, '--name', 'till', '--secret-file', join(folder, 'secret'))
+    }
+    try {
+      const evm = generatePrivateKey()
+      const [first, second] = [Keypair.generate(), Keypair.generate()]
+      const taken = [
+        ...(await take('evm', evm)),
+        ...(await take('solana', bs58.encode(first.secretKey))),
+        ...(await take('solana', JSON.stringify([...second.secretKey]))),
+        ...(await admin('wallet', 'create', '--account', String(account?.id), '--family', 'evm', '--name', 'new')),
+      ]
+      expect(taken.slice(0, 3).map(({ address }) => address)).toEqual([privateKeyToAccount(evm).address, first.publicKey.toBase58(), second.publicKey.toBase58()])
+      const listed = await admin('wallet', 'list', '--account', String(account?.id))
+      expect(listed).toEqual(taken.map((wallet) => ({ ...wallet, accountId: account?.id })).sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1)))
+      expect(JSON.stringify([taken, listed])).not.toContain(evm.slice(2))
+      await expect(take('evm', evm)).rejects.toThrow('is managed already')
+      await expect(take('solana', evm)).rejects.toThrow(/^--secret-file: expected the private key of a wallet on solana/)
+      await expect(take('solana', bs58.encode([...first.secretKey.slice(0, 32), ...second.publicKey.toBytes()]))).rejects.toThrow('--secret-file: expected')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })
 

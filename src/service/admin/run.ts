@@ -1,11 +1,17 @@
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
 import { PLANS, SCOPES, type Plan } from '#contract/api-key.ts'
+import type { Family } from '#contract/address.ts'
 import type { Database } from '#postgres/open.ts'
 import { createAccount } from '../keys/create-account.ts'
 import { createKey } from '../keys/create-key.ts'
 import { listKeys } from '../keys/list-keys.ts'
 import { revokeKey } from '../keys/revoke-key.ts'
+import { createWallet } from '../wallets/create-wallet.ts'
+import { listWallets } from '../wallets/list-wallets.ts'
+import { readSecret } from '../wallets/read-secret.ts'
+import type { KeyVault } from '../wallets/vault.ts'
 
 /** A command line that cannot be followed; told without a stack. */
 export class UsageError extends Error {
@@ -23,6 +29,8 @@ const OPTIONS = {
   environment: { type: 'string' },
   expires: { type: 'string' },
   key: { type: 'string' },
+  family: { type: 'string' },
+  'secret-file': { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const
@@ -39,7 +47,10 @@ export function parseCommandLine(args: readonly string[]) {
   }
 }
 
-type Command = { options: readonly string[]; run: (db: Database, values: CommandLine['values'], now: Date) => Promise<Report> }
+/** What commands work with; the vault is opened by those that need it. */
+export type Operator = { db: Database; vault: () => KeyVault; now: Date }
+
+type Command = { options: readonly string[]; run: (operator: Operator, values: CommandLine['values']) => Promise<Report> }
 
 const PLAN_NAMES = Object.keys(PLANS).join(' or ')
 
@@ -60,7 +71,7 @@ const expires = v.pipe(
 const commands: Readonly<Record<string, Command>> = {
   'account create': {
     options: ['name', 'plan'],
-    async run(db, values) {
+    async run({ db }, values) {
       const input = { name: read(values, 'name', [name, 'a name of 1 to 100 characters']), plan: read(values, 'plan', [plan, PLAN_NAMES]) }
       const { id } = await createAccount(db, input)
       return { value: { id, ...input }, text: `Account ${id} (${input.name}, ${input.plan}) is open.` }
@@ -68,7 +79,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   'key create': {
     options: ['account', 'name', 'scopes', 'plan', 'environment', 'expires'],
-    async run(db, values, now) {
+    async run({ db, now }, values) {
       const input = {
         accountId: read(values, 'account', [v.string(), 'the id of an account, acc_…']),
         name: read(values, 'name', [name, 'a name of 1 to 100 characters']),
@@ -84,7 +95,7 @@ const commands: Readonly<Record<string, Command>> = {
   },
   'key list': {
     options: ['account'],
-    async run(db, values) {
+    async run({ db }, values) {
       const keys = await listKeys(db, values.account)
       const lines = keys.map((key) => {
         const state = key.revokedAt ? `revoked ${key.revokedAt.toISOString()}` : key.expiresAt ? `expires ${key.expiresAt.toISOString()}` : 'valid'
@@ -104,12 +115,55 @@ const commands: Readonly<Record<string, Command>> = {
   },
   'key revoke': {
     options: ['key'],
-    async run(db, values, now) {
+    async run({ db, now }, values) {
       const id = read(values, 'key', [v.string(), 'the id of a key, key_…'])
       await revokeKey(db, id, now)
       return { value: { id, revoked: true }, text: `Key ${id} is revoked.` }
     },
   },
+  'wallet create': {
+    options: ['account', 'family', 'name'],
+    async run({ db, vault, now }, values) {
+      const wallet = await createWallet({ db, vault: vault(), now }, readWallet(values))
+      return { value: wallet, text: `The service signs for ${wallet.address} from now on (${wallet.id}).` }
+    },
+  },
+  'wallet import': {
+    options: ['account', 'family', 'name', 'secret-file'],
+    async run({ db, vault, now }, values) {
+      const input = readWallet(values)
+      const file = read(values, 'secret-file', [v.string(), 'a file with the private key, or - for standard input'])
+      const wallet = await createWallet({ db, vault: vault(), now }, { ...input, secret: readSecretFile(input.family, file) })
+      return { value: wallet, text: `The service signs for ${wallet.address} from now on (${wallet.id}). Remove the file.` }
+    },
+  },
+  'wallet list': {
+    options: ['account'],
+    async run({ db }, values) {
+      const wallets = await listWallets(db, values.account)
+      return { value: wallets, text: wallets.map((wallet) => `${describeWallet(wallet)}  ${wallet.accountId}`).join('\n') || 'There are no wallets.' }
+    },
+  },
+}
+
+function readWallet(values: CommandLine['values']) {
+  return {
+    accountId: read(values, 'account', [v.string(), 'the id of an account, acc_…']),
+    family: read(values, 'family', [v.picklist(['evm', 'solana']), 'evm or solana']),
+    name: read(values, 'name', [name, 'a name of 1 to 100 characters']),
+  }
+}
+
+/** A secret on a command line would stand in the list of processes. */
+function readSecretFile(family: Family, file: string): Uint8Array {
+  const secret = readSecret(family, readFileSync(file === '-' ? 0 : file, 'utf8'))
+  if (secret) return secret
+  const expected = family === 'evm' ? '32 bytes in hex' : 'base58 of 64 bytes, or the array of a keypair file'
+  throw new UsageError(`--secret-file: expected the private key of a wallet on ${family}, ${expected}.`)
+}
+
+function describeWallet({ id, family, address, name }: { id: string; family: Family; address: string; name: string }): string {
+  return [id, family, address, `"${name}"`].join('  ')
 }
 
 /** @throws UsageError for an unknown command or an option that is not its own */

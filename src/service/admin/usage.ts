@@ -1,6 +1,6 @@
 import { PLANS, SCOPES } from '#contract/api-key.ts'
 
-export const USAGE = `Manages accounts and API keys of the payment service, in its database.
+export const USAGE = `Manages accounts, API keys and wallets of the payment service, in its database.
 
 npm run admin -- <command> [options]
 
@@ -8,14 +8,19 @@ npm run admin -- <command> [options]
   key create     --account <id> --name <name> --scopes <scopes> [--plan <plan>] [--environment live|test] [--expires <date>]
   key list       [--account <id>]
   key revoke     --key <id>
+  wallet create  --account <id> --family evm|solana --name <name>
+  wallet import  --account <id> --family evm|solana --name <name> --secret-file <file>
+  wallet list    [--account <id>]
 
 Options
   --plan         ${Object.keys(PLANS).join(' or ')}; of a key at most the account's, standard when left out
   --scopes       with commas, or all: ${SCOPES.join(', ')}
   --environment  the prefix of the key, pk_live_ or pk_test_; live when left out
   --expires      a date such as 2027-01-31 or 2027-01-31T12:00:00Z; never when left out
+  --secret-file  a wallet's private key as wallets export it: hex (EVM), base58 or the array of a keypair file (Solana); - for standard input
   --json         one JSON document on stdout, for programs
   --help         this text
 
-The database is the service's: DATABASE_URL, or DATA_DIR (.paydesk/service). A folder is open in one process only, so stop the service first.
+The database is the service's: DATABASE_URL, or DATA_DIR (.paydesk/service). The key that seals wallets is in VAULT_KEY_FILE, or in vault.key of DATA_DIR:
+it must be the service's own. A folder is open in one process only, so stop the service first.
 `

@@ -1,7 +1,7 @@
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** `acc_…` or `key_…`: 22 base58 characters that spell 128 random bits. */
-export function createId(prefix: 'acc' | 'key'): string {
+/** `acc_…`, `key_…` or `wal_…`: 22 base58 characters that spell 128 random bits. */
+export function createId(prefix: 'acc' | 'key' | 'wal'): string {
   let value = 0n
   for (const byte of crypto.getRandomValues(new Uint8Array(16))) value = (value << 8n) | BigInt(byte)
   let text = ''

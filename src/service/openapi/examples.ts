@@ -71,6 +71,14 @@ const apiKey: ApiKeyRow = {
   rotation: { replaces: null, replacedBy: null },
 }
 
+const managedWallet = {
+  walletId: 'wal_7YqzZ3kVnWc2hXbT9mDfRs',
+  walletAddress: SELLER,
+  family: 'evm' as const,
+  name: 'Payouts',
+  timestamp: START,
+}
+
 /** One request and one answer of each endpoint, as the reference shows them. A test parses them with the schemas that validate. */
 export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; reply: EndpointReply<K> } } = {
   transactionSend: {
@@ -158,6 +166,8 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
       ],
     },
   },
+  walletList: { request: {}, reply: { success: true, wallets: [managedWallet] } },
+  walletCreate: { request: { body: { family: 'evm', name: 'Payouts' } }, reply: { success: true, ...managedWallet } },
   tokenInfo: {
     request: { params: { mintAddress: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' } },
     reply: {

@@ -10,6 +10,8 @@ import { paymentSummary } from './payment-summary.ts'
 import { tokenInfo } from './token-info.ts'
 import { transactionSend } from './transaction-send.ts'
 import { transactionSubmitted } from './transaction-submitted.ts'
+import { walletCreate } from './wallet-create.ts'
+import { walletList } from './wallet-list.ts'
 import { usage } from './usage.ts'
 
 /** Every endpoint of the table and what answers it. */
@@ -26,4 +28,6 @@ export const routes: Routes = {
   apiKeyRotate,
   apiKeyDelete,
   usage,
+  walletCreate,
+  walletList,
 }

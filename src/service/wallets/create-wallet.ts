@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import type { Family } from '#contract/address.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Database } from '#postgres/open.ts'
+import { account } from '../db/schema.ts'
+import { insertWallet } from '../db/wallets.ts'
+import { createId } from '../keys/create-id.ts'
+import { addressOf } from './address-of.ts'
+import { seal } from './seal.ts'
+import type { KeyVault } from './vault.ts'
+
+export type NewWallet = {
+  accountId: string
+  family: Family
+  name: string
+  /** An existing key of 32 bytes, overwritten here; a new one otherwise. */
+  secret?: Uint8Array
+}
+
+/** What may be told of a wallet: never its key. */
+export type WalletFacts = { id: string; address: string; family: Family; name: string; createdAt: Date }
+
+/**
+ * Takes a wallet under management. Its key is sealed before anything else happens to it, and overwritten here.
+ * @throws `NOT_FOUND` for an unknown account, `INVALID_PARAMETERS` for an address that is managed already
+ */
+export async function createWallet({ db, vault, now }: { db: Database; vault: KeyVault; now: Date }, input: NewWallet): Promise<WalletFacts> {
+  const { accountId, family, name } = input
+  const secret = input.secret ?? createSecret(family)
+  try {
+    const [owner] = await db.select({ id: account.id }).from(account).where(eq(account.id, accountId))
+    if (!owner) throw new ProblemError('NOT_FOUND', { message: `There is no account ${accountId}.` })
+    const facts = { id: createId('wal'), address: addressOf(family, secret), family, name, createdAt: now }
+    const sealed = await seal(vault, { ...facts, accountId }, secret)
+    if (await insertWallet(db, { ...facts, ...sealed, accountId })) return facts
+    throw new ProblemError('INVALID_PARAMETERS', {
+      message: `The wallet ${facts.address} is managed already.`,
+      details: { walletAddress: 'Expected a wallet that is not managed yet.' },
+    })
+  } finally {
+    secret.fill(0)
+  }
+}
+
+function createSecret(family: Family): Uint8Array {
+  return family === 'evm' ? secp256k1.utils.randomSecretKey() : randomBytes(32)
+}

@@ -1,0 +1,58 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { ConfigError } from '../config.ts'
+import { decrypt, encrypt } from './aes-gcm.ts'
+import type { KeyVault } from './vault.ts'
+
+const KEY = /^[0-9a-f]{64}$/
+/** Nobody but the owner: no bit of group or others. */
+const FOREIGN_BITS = 0o077
+
+/**
+ * The vault of a key that lies in a file; the file is made, with mode 0600, when there is none. Processes that share a database share this file.
+ * @throws ConfigError for a file that others may read, or that holds something else
+ */
+export function openFileVault(file: string): KeyVault {
+  const path = resolve(file)
+  try {
+    if (!existsSync(path)) makeKeyFile(path)
+    if ((statSync(path).mode & FOREIGN_BITS) !== 0) throw new ConfigError(`VAULT_KEY_FILE: expected a file that only its owner may read (chmod 600 ${path}).`)
+    const text = readFileSync(path, 'utf8').trim()
+    if (!KEY.test(text)) throw new ConfigError(`VAULT_KEY_FILE: expected 64 hex digits in ${path}.`)
+    return createVault(Buffer.from(text, 'hex'))
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    throw new ConfigError(`VAULT_KEY_FILE: expected a file that can be read or made, received ${JSON.stringify(file)}.`, { cause: error })
+  }
+}
+
+/** @param key 32 bytes */
+export function createVault(key: Uint8Array): KeyVault {
+  const keyId = createHash('sha256').update('paydesk vault key\n').update(key).digest('hex').slice(0, 16)
+  return {
+    keyId,
+    wrap: async (dataKey, context) => encrypt(key, dataKey, context),
+    unwrap: async (wrapped, context) => decrypt(key, wrapped, context),
+  }
+}
+
+/** Whole or not at all: written and synced beside its place, then linked there unless another process was first. */
+function makeKeyFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const own = `${path}.${randomUUID()}`
+  const handle = openSync(own, 'wx', 0o600)
+  try {
+    writeSync(handle, `${randomBytes(32).toString('hex')}\n`)
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+  try {
+    linkSync(own, path)
+  } catch (error) {
+    if (!existsSync(path)) throw error
+  } finally {
+    rmSync(own)
+  }
+}

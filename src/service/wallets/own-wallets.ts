@@ -1,0 +1,20 @@
+import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
+import type { Actor, Context } from '../context.ts'
+import { createWallet, type WalletFacts } from './create-wallet.ts'
+import { listWallets } from './list-wallets.ts'
+
+/** Makes a wallet for the caller's account. */
+export async function createOwnWallet(context: Context, actor: Actor, { family, name }: EndpointInput<'walletCreate'>['body']): Promise<EndpointReply<'walletCreate'>> {
+  const { db, vault, now } = context
+  const wallet = await createWallet({ db, vault, now: now() }, { accountId: actor.accountId, family, name })
+  return { success: true, ...describeWallet(wallet) }
+}
+
+export async function listOwnWallets(context: Context, actor: Actor): Promise<EndpointReply<'walletList'>> {
+  const wallets = await listWallets(context.db, actor.accountId)
+  return { success: true, wallets: wallets.map(describeWallet) }
+}
+
+function describeWallet({ id, address, family, name, createdAt }: WalletFacts) {
+  return { walletId: id, walletAddress: address, family, name, timestamp: createdAt.getTime() }
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
+import { expect, onTestFinished, test } from 'vitest'
+import { createTestDatabase } from '#testing/postgres.ts'
+import { createTestKey, startTestApp } from '#testing/service-app.ts'
+import { wallet } from '../db/schema.ts'
+import { findWallet, readWallets } from '../db/wallets.ts'
+import { routes } from '../routes/routes.ts'
+import { addressOf } from './address-of.ts'
+import { createWallet } from './create-wallet.ts'
+import { createVault, openFileVault } from './file-vault.ts'
+import { unseal } from './seal.ts'
+
+async function open() {
+  const database = await createTestDatabase('pglite')
+  const lines: string[] = []
+  const app = await startTestApp({
+    target: database.target,
+    routes: { walletList: routes.walletList, walletCreate: routes.walletCreate },
+    log: { write: (line) => void lines.push(line) },
+  })
+  onTestFinished(() => app[Symbol.asyncDispose]())
+  const owner = await createTestKey(app.context.db)
+  const ask = async (key: string, body?: object) => {
+    const response = await fetch(`${app.url}/wallets`, {
+      method: body ? 'POST' : 'GET',
+      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  }
+  return { app, owner, ask, lines }
+}
+
+test('a wallet is made on each chain, signs for its address, and its key is neither told nor logged', async () => {
+  const { app, owner, ask, lines } = await open()
+  const told: unknown[] = []
+  for (const family of ['evm', 'solana'] as const) {
+    const { status, body } = await ask(owner.key, { family, name: ' Payouts ' })
+    expect([status, body]).toEqual([
+      200,
+      { success: true, walletId: expect.stringMatching(/^wal_/), walletAddress: expect.any(String), family, name: 'Payouts', timestamp: expect.any(Number) },
+    ])
+    told.push(body)
+  }
+  const { body } = await ask(owner.key)
+  told.push(body)
+  expect(body).toEqual({ success: true, wallets: told.slice(0, 2).map((wallet) => expect.objectContaining({ walletId: (wallet as { walletId: string }).walletId })) })
+  const rows = await readWallets(app.context.db, owner.accountId)
+  expect(rows).toHaveLength(2)
+  for (const row of rows) {
+    const secret = await unseal(app.context.vault, row, row)
+    expect(addressOf(row.family, secret)).toBe(row.address)
+    const hex = Buffer.from(secret).toString('hex')
+    expect(JSON.stringify([told, lines, row])).not.toContain(hex)
+    expect(JSON.stringify([told, lines, row])).not.toContain(Buffer.from(secret).toString('base64'))
+  }
+})
+
+test('a key brought in over HTTP is refused, and its text is not repeated', async () => {
+  const { owner, ask, lines } = await open()
+  const privateKey = `0x${randomBytes(32).toString('hex')}`
+  const { status, body } = await ask(owner.key, { family: 'evm', name: 'x', privateKey })
+  expect([status, body]).toMatchObject([400, { error: { code: 'INVALID_PARAMETERS', details: { privateKey: expect.stringContaining('Unknown field') } } }])
+  expect(JSON.stringify([body, lines])).not.toContain(privateKey.slice(2))
+})
+
+test('the scope wallets:manage is needed, and an account sees its own wallets only', async () => {
+  const { app, owner, ask } = await open()
+  await ask(owner.key, { family: 'evm', name: 'mine' })
+  const reader = await createTestKey(app.context.db, { scopes: ['payment:send', 'payment:read'] })
+  for (const body of [undefined, { family: 'evm', name: 'x' }]) {
+    expect(await ask(reader.key, body)).toMatchObject({ status: 403, body: { error: { details: { scope: 'wallets:manage' } } } })
+  }
+  const stranger = await createTestKey(app.context.db)
+  expect((await ask(stranger.key)).body).toEqual({ success: true, wallets: [] })
+  const [mine] = await readWallets(app.context.db, owner.accountId)
+  expect(await findWallet(app.context.db, { accountId: stranger.accountId, address: mine?.address ?? '' })).toBeUndefined()
+})
+
+test('a sealed secret opens in its own row, under its own vault key, and unchanged only', async () => {
+  const { app, owner } = await open()
+  const { db, vault } = app.context
+  const now = new Date()
+  const make = () => createWallet({ db, vault, now }, { accountId: owner.accountId, family: 'evm', name: 'x' })
+  const [first, second] = [await make(), await make()]
+  const read = async (id: string) => {
+    const [row] = await db.select().from(wallet).where(eq(wallet.id, id))
+    if (!row) throw new Error('no wallet')
+    return row
+  }
+  const [one, two] = [await read(first.id), await read(second.id)]
+  expect(addressOf('evm', await unseal(vault, one, one))).toBe(one.address)
+  await expect(unseal(vault, one, two)).rejects.toThrow()
+  await expect(unseal(vault, { ...one, address: two.address }, one)).rejects.toThrow()
+  await expect(unseal(vault, one, { ...one, wrappedKey: two.wrappedKey })).rejects.toThrow()
+  const flipped = Buffer.from(one.sealedSecret, 'base64')
+  flipped.writeUInt8((flipped.at(-1) ?? 0) ^ 1, flipped.length - 1)
+  await expect(unseal(vault, one, { ...one, sealedSecret: flipped.toString('base64') })).rejects.toThrow()
+  await expect(unseal(createVault(randomBytes(32)), one, one)).rejects.toThrow(/sealed under the vault key .* VAULT_KEY_FILE/)
+})
+
+test('the key file is made once, for its owner alone, and one that others may read is refused', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'paydesk-vault-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'data', 'vault.key')
+  const first = openFileVault(file)
+  expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
+  const text = readFileSync(file, 'utf8')
+  const second = openFileVault(file)
+  expect([second.keyId, readFileSync(file, 'utf8')]).toEqual([first.keyId, text])
+  expect(first.keyId).not.toContain(text.slice(0, 8))
+  const dataKey = randomBytes(32)
+  expect(Buffer.from(await second.unwrap(await first.wrap(dataKey, 'a'), 'a'))).toEqual(dataKey)
+  await expect(second.unwrap(await first.wrap(dataKey, 'a'), 'b')).rejects.toThrow()
+  chmodSync(file, 0o640)
+  expect(() => openFileVault(file)).toThrow(/^VAULT_KEY_FILE: expected a file that only its owner may read/)
+  writeFileSync(join(folder, 'short'), 'abc', { mode: 0o600 })
+  expect(() => openFileVault(join(folder, 'short'))).toThrow('VAULT_KEY_FILE: expected 64 hex digits')
+  expect(() => openFileVault(join(file, 'vault.key'))).toThrow('VAULT_KEY_FILE: expected a file that can be read or made')
+})
