@@ -102,7 +102,7 @@ describe.each(ENGINES)('usage on %s', (engine) => {
     await ask(app, key, '/payments')
     await app.context.db.execute(sql`alter table service.usage rename to away`)
     await ask(app, key, '/payments')
-    await expect(app.context.usage.flush()).rejects.toThrow()
+    await expect(app.context.usage.flush()).rejects.toThrow('service.usage')
     await app.context.db.execute(sql`alter table service.away rename to usage`)
     await ask(app, key, '/payments')
     expect((await ask(app, key, `/usage?endpoint=paymentList&keyId=${id}`)).json.totalRequests).toBe(3)

@@ -1,0 +1,96 @@
+import type { Answer, Ask, Probe } from './probe.ts'
+
+/** What a run may use beside the address and the key. Lines that lack theirs are not asked. */
+export type Facts = {
+  /** Address with funds on a network of the service, for unsigned payments. */
+  wallet?: string
+  /** Address of a managed wallet with funds, for hosted payments. */
+  managedWallet?: string
+  recipient: string
+}
+
+export type Verdict = 'pass' | 'fail' | 'not asked'
+export type Finding = { request: string; expected: string; got: string; verdict: Verdict }
+
+/** One line of the specification, in our words, and how to find out whether a service keeps it. */
+export type Line = {
+  id: string
+  says: string
+  /** The endpoint whose promise it is, as in the table of endpoints. */
+  endpoint: string
+  run(probe: Probe, facts: Facts): Promise<Finding>
+}
+
+/** `undefined` when the answer is as expected, otherwise what is wrong with it. */
+export type Check = (answer: Answer) => string | undefined
+
+type Single = Omit<Line, 'run'> & { ask: Ask | ((facts: Facts) => Ask | string); expected: string; check: Check }
+
+/** A line that one request decides. A text in place of the request says what the run lacks for it. */
+export function single({ ask, expected, check, ...line }: Single): Line {
+  return {
+    ...line,
+    async run(probe, facts) {
+      const request = typeof ask === 'function' ? ask(facts) : ask
+      if (typeof request === 'string') return { request: line.endpoint, expected, got: request, verdict: 'not asked' }
+      return judge(request, await probe.ask(request), { expected, check })
+    },
+  }
+}
+
+export function judge(request: Ask, answer: Answer, { expected, check }: { expected: string; check: Check }): Finding {
+  const wrong = check(answer)
+  const got = wrong === undefined ? tell(answer) : `${tell(answer)}: ${wrong}`
+  return { request: describe(request), expected, got, verdict: wrong === undefined ? 'pass' : 'fail' }
+}
+
+function describe({ method, path, body, key, authorization }: Ask): string {
+  const who = authorization ? ` (${authorization.split(' ')[0]})` : key === null ? ' (no key)' : ''
+  return `${method} ${path}${who}${body ? ` ${JSON.stringify(body)}` : ''}`
+}
+
+function tell({ status, code, details }: Answer): string {
+  const fields = Object.keys(details)
+  return [String(status), code, fields.length > 0 ? `(${fields.join(', ')})` : undefined].filter(Boolean).join(' ')
+}
+
+/** Refused with this status and code and, where a field is named, because of that field. */
+export function refused(status: number, code: string, field?: string): { expected: string; check: Check } {
+  return {
+    expected: `${status} ${code}${field ? ` (${field})` : ''}`,
+    check: (answer) => {
+      if (answer.status !== status) return `expected status ${status}`
+      if (answer.code !== code) return `expected code ${code}`
+      if (field !== undefined && !(field in answer.details)) return `expected details to name ${field}`
+      return typeof answer.body?.timestamp === 'number' ? undefined : 'expected the error envelope with its timestamp'
+    },
+  }
+}
+
+/** Refused because this field is not valid. */
+export function wrong(field: string): { expected: string; check: Check } {
+  return refused(400, 'INVALID_PARAMETERS', field)
+}
+
+/** A 200 whose body passes a further look. */
+export function succeeded(expected: string, look: (body: Record<string, unknown>) => string | undefined = () => undefined): { expected: string; check: Check } {
+  return {
+    expected: `200, ${expected}`,
+    check: ({ status, body, headers }) => {
+      if (status !== 200) return 'expected status 200'
+      if (!headers.get('content-type')?.startsWith('application/json') || !body) return 'expected a JSON object'
+      return look(body)
+    },
+  }
+}
+
+/** Whatever becomes of the request, this field is not what it is refused for. */
+export function notRefusedFor(field: string): { expected: string; check: Check } {
+  return {
+    expected: `no refusal of ${field}`,
+    check: ({ status, details }) => {
+      if (status === 404 || status === 405 || status === 401 || status >= 500) return 'expected the endpoint to take the request'
+      return field in details ? `expected ${field} to be taken, received: ${String(details[field])}` : undefined
+    },
+  }
+}

@@ -1,0 +1,10 @@
+import type { Line } from './line.ts'
+import { historyLines } from './lines/history.ts'
+import { keyLines } from './lines/keys.ts'
+import { limitLines } from './lines/limits.ts'
+import { paymentLines } from './lines/payments.ts'
+import { receiveLines } from './lines/receive.ts'
+import { sendLines } from './lines/send.ts'
+
+/** Every line of the specification that HTTP can show, in the order in which a run asks. */
+export const lines: readonly Line[] = [...keyLines, ...sendLines, ...receiveLines, ...historyLines, ...paymentLines, ...limitLines]

@@ -1,0 +1,51 @@
+import { refused, single, succeeded, type Line } from '../line.ts'
+import type { Answer, Ask } from '../probe.ts'
+import { EVM_ADDRESS, UNKNOWN_PAYMENT } from '../samples.ts'
+
+const HISTORY = 'GET /payment/history/:walletAddress'
+const PLAN_LIMITS = ['100', '1000']
+/** Beyond the quota and its burst, with room for what refills meanwhile. */
+const MOST_OF_QUOTA = 2
+const AT_ONCE = 25
+
+/** Sections 7 and 8: limits. The last line uses the key's minute up, so it comes last. */
+export const limitLines: Line[] = [
+  single({
+    id: '8 plan',
+    says: "The plan's requests per minute are 100 (standard) or 1,000 (premium)",
+    endpoint: HISTORY,
+    ask: { method: 'GET', path: `/payment/history/${EVM_ADDRESS}` },
+    expected: '200, X-RateLimit-Limit 100 or 1000',
+    check: (answer) => {
+      const limit = answer.headers.get('x-ratelimit-limit')
+      return succeeded('').check(answer) ?? (PLAN_LIMITS.includes(limit ?? '') ? undefined : `received X-RateLimit-Limit ${limit}`)
+    },
+  }),
+  {
+    id: '7 RATE_LIMIT',
+    says: 'Too many requests are refused with 429 and a code of its own, and told when to come again',
+    endpoint: 'GET /payment/status/:paymentId',
+    async run(probe) {
+      const ask: Ask = { method: 'GET', path: `/payment/status/${UNKNOWN_PAYMENT}` }
+      const first = await probe.askOnce(ask)
+      const quota = Number(first.headers.get('x-ratelimit-limit') ?? PLAN_LIMITS[1])
+      let refusal: Answer | undefined
+      let sent = 1
+      while (refusal === undefined && sent < quota * MOST_OF_QUOTA) {
+        const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => probe.askOnce(ask)))
+        sent += answers.length
+        refusal = answers.find((answer) => answer.status === 429)
+      }
+      const { expected, check } = refused(429, 'RATE_LIMIT')
+      const wrong = refusal
+        ? (check(refusal) ?? (refusal.headers.get('retry-after') ? undefined : 'expected Retry-After'))
+        : `no refusal after ${sent} requests`
+      return {
+        request: `${sent} × GET ${ask.path}`,
+        expected: `${expected}, Retry-After`,
+        got: wrong ?? `429 RATE_LIMIT, Retry-After ${refusal?.headers.get('retry-after')}`,
+        verdict: wrong === undefined ? 'pass' : 'fail',
+      }
+    },
+  },
+]
