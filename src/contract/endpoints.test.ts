@@ -16,6 +16,7 @@ const VALID: Record<string, string> = {
   'apiKeyCreate body': '{"name":"till","scopes":["payment:read"]}',
   'apiKeyRotate body': '{"graceSeconds":3600}',
   'transactionSubmitted body': `{"paymentId":"pay_${'1'.repeat(22)}","signature":"0xabc"}`,
+  'paymentReceive body': `{"walletAddress":"${EVM}","paymentProof":"e30=","expectedAmount":0.01}`,
   'sessionChallenge body': `{"walletAddress":"${EVM}","network":"eip155:1"}`,
   'sessionCreate body': '{"id":"x","signature":"y"}',
 }

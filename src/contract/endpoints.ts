@@ -5,6 +5,7 @@ import { address, atomic, decimal, metadata, paymentId, resource, timestamp, who
 import { Fee, PaymentRow, PaymentStatusBody } from './payment-body.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 import type { ProblemCode } from './problem.ts'
+import { ReceiveBody, ReceiveInput } from './receive.ts'
 import { UsageBody, UsageQuery } from './usage.ts'
 
 /**
@@ -29,6 +30,10 @@ export type Endpoint = {
   response: Schema
   /** The field of the answer that holds a secret. It is told once: such an answer is not kept under an idempotency key, a repetition is a conflict. */
   secret?: string
+  /**
+   * The answer's `status` may be `pending`: then it is 202, and under an idempotency key it is kept, or forgotten, so that a repetition looks again.
+   */
+  pending?: 'keep' | 'forget'
   /** Beside those that every endpoint shares. */
   problems: readonly ProblemCode[]
 }
@@ -157,6 +162,17 @@ export const endpoints = {
     body: v.strictObject({ paymentId, signature: v.pipe(v.string(), v.maxLength(100)) }),
     response: PaymentStatusBody,
     problems: ['NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
+  },
+  paymentReceive: {
+    method: 'POST',
+    path: '/payment/receive',
+    summary: 'Check a payment proof against the chain and use it up',
+    scope: 'payment:receive',
+    audience: 'key',
+    body: ReceiveInput,
+    response: ReceiveBody,
+    pending: 'forget',
+    problems: ['INVALID_PAYMENT_PROOF', 'PAYMENT_VERIFICATION_FAILED', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
   },
   paymentStatus: {
     method: 'GET',

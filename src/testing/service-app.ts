@@ -24,6 +24,7 @@ import { createUsageLog } from '#service/usage/usage-log.ts'
 export const exampleRoutes: Routes = {
   transactionSend: async () => examples.transactionSend.reply,
   transactionSubmitted: async () => examples.transactionSubmitted.reply,
+  paymentReceive: async () => examples.paymentReceive.reply,
   paymentStatus: async () => examples.paymentStatus.reply,
   paymentHistory: async () => examples.paymentHistory.reply,
   paymentList: async () => examples.paymentList.reply,

@@ -74,7 +74,12 @@ describe('networks', () => {
 
 test('a 402 says the same in the header of v2 and in the body of v1', () => {
   const { header, body } = writeChallenge({ error: 'Payment required', resource: RESOURCE, accepts: [REQUIREMENTS] })
-  expect(JSON.parse(Buffer.from(header, 'base64').toString())).toEqual({ x402Version: 2, error: 'Payment required', resource: RESOURCE, accepts: [REQUIREMENTS] })
+  expect(JSON.parse(Buffer.from(header, 'base64').toString())).toEqual({
+    x402Version: 2,
+    error: 'Payment required',
+    resource: RESOURCE,
+    accepts: [REQUIREMENTS],
+  })
   expect(body.accepts[0]).toMatchObject({ network: 'base', maxAmountRequired: '1000', resource: RESOURCE.url })
   expect(fromV1(toV1(REQUIREMENTS, RESOURCE))).toEqual({ requirements: { ...REQUIREMENTS, network: 'base' }, resource: RESOURCE })
 })

@@ -45,7 +45,10 @@ export type ResourceInfo = v.InferOutput<typeof ResourceInfo>
 export type Challenge = { error: string; resource: ResourceInfo; accepts: readonly Requirements[] }
 
 /** A 402: v2 in the header `PAYMENT-REQUIRED`, v1 as the body. */
-export function writeChallenge({ error, resource, accepts }: Challenge): { header: string; body: { x402Version: 1; error: string; accepts: RequirementsV1[] } } {
+export function writeChallenge({ error, resource, accepts }: Challenge): {
+  header: string
+  body: { x402Version: 1; error: string; accepts: RequirementsV1[] }
+} {
   return {
     header: encodeHeader({ x402Version: 2, error, resource, accepts }),
     body: { x402Version: 1, error, accepts: accepts.map((entry) => toV1(entry, resource)) },
@@ -64,6 +67,9 @@ export function toV1({ network, amount, ...entry }: Requirements, resource: Reso
 }
 
 /** One form for both versions; the resource stands beside the requirements in v2 and within them in v1. */
-export function fromV1({ maxAmountRequired, resource, description, mimeType, ...entry }: RequirementsV1): { requirements: Requirements; resource: ResourceInfo } {
+export function fromV1({ maxAmountRequired, resource, description, mimeType, ...entry }: RequirementsV1): {
+  requirements: Requirements
+  resource: ResourceInfo
+} {
   return { requirements: { ...entry, amount: maxAmountRequired }, resource: { url: resource, description, mimeType } }
 }

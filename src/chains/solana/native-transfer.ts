@@ -56,17 +56,26 @@ export function checkNativeTransfer(facts: SolanaFacts, terms: TransferTerms, ca
   return [
     row('fee_payer', facts.feePayer === feePayer, [feePayer, facts.feePayer]),
     row('signers', facts.signers.length <= MAX_SIGNERS, [`at most ${MAX_SIGNERS} signers`, facts.signers.length.toString()]),
-    row('signatures', unsigned.length === 0, ['a valid signature of every signer but the sponsor', unsigned.length === 0 ? 'all of them' : `none of ${unsigned.join(', ')}`]),
+    row('signatures', unsigned.length === 0, [
+      'a valid signature of every signer but the sponsor',
+      unsigned.length === 0 ? 'all of them' : `none of ${unsigned.join(', ')}`,
+    ]),
     row('programs', strangers.length === 0 && guards <= MAX_GUARDS, [
       `only a transfer, a memo, compute limits and at most ${MAX_GUARDS} wallet guards`,
       strangers.length > 0 ? strangers.join(', ') : `${guards} wallet guards`,
     ]),
-    row('compute_units', units.length === 1 && units.every((limit) => limit > 0 && limit <= caps.units), [`one limit of at most ${caps.units}`, units.join(', ') || 'none']),
+    row('compute_units', units.length === 1 && units.every((limit) => limit > 0 && limit <= caps.units), [
+      `one limit of at most ${caps.units}`,
+      units.join(', ') || 'none',
+    ]),
     row('compute_price', prices.length <= 1 && prices.every((price) => price <= caps.microLamports), [
       `at most ${caps.microLamports} micro-lamports`,
       prices.join(', ') || 'none',
     ]),
-    row('one_transfer', transfers.length === 1 && otherSystem === 0, ['one transfer', `${transfers.length} transfers and ${otherSystem} other system instructions`]),
+    row('one_transfer', transfers.length === 1 && otherSystem === 0, [
+      'one transfer',
+      `${transfers.length} transfers and ${otherSystem} other system instructions`,
+    ]),
     row('destination', transfer?.to === terms.payTo, [terms.payTo, transfer?.to ?? 'nobody']),
     row('lamports', transfer?.lamports === terms.lamports, [`${terms.lamports} lamports`, `${transfer?.lamports ?? 0n} lamports`]),
     row('source', payer !== terms.sponsor && payer !== terms.payTo, ['the payer', payer]),

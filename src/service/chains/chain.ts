@@ -96,6 +96,8 @@ export type Observation =
       finalized: boolean
       feeAtomic: bigint
       blockTime: Date | null
+      /** SHA-256 of the signed message, hex, where a transaction may be signed twice (Solana). */
+      messageHash?: string
       /** The payment this transaction makes, read from the chain; null when it is anything else. */
       transfer: Transfer | null
       failure: string | null

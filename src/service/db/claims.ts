@@ -40,11 +40,7 @@ export async function releaseClaim(db: Database, held: HeldClaim): Promise<void>
 }
 
 /** Uses a payment up, in the transaction that records it. False when the attempt no longer holds it. */
-export async function consumeClaim(
-  tx: Database,
-  held: HeldClaim,
-  facts: { paymentId: string; checks: string; transaction: string | null },
-): Promise<boolean> {
+export async function consumeClaim(tx: Database, held: HeldClaim, facts: { paymentId: string; checks: string; transaction: string | null }): Promise<boolean> {
   const rows = await tx
     .update(claim)
     .set({ ...facts, consumedAt: sql`now()` })

@@ -28,11 +28,12 @@ export async function lockPayment(tx: Database, id: string): Promise<PaymentReco
   return row
 }
 
+/** The payer's payment of a transaction; what payees handed in about it is another matter. */
 export async function findBySignature(db: Database, network: NetworkId, signature: string): Promise<PaymentRecord | undefined> {
   const [row] = await db
     .select()
     .from(payment)
-    .where(and(eq(payment.network, network), eq(payment.signature, signature)))
+    .where(and(eq(payment.network, network), eq(payment.signature, signature), ne(payment.mode, 'received')))
   return row
 }
 
@@ -73,7 +74,6 @@ export async function readFollowed(db: Database, network: NetworkId, expiredSinc
       and(
         eq(payment.network, network),
         or(inArray(payment.status, [...FOLLOWED]), and(eq(payment.status, 'expired'), gt(payment.expiresAt, expiredSince))),
-        ne(payment.mode, 'received'),
       ),
     )
     .orderBy(asc(payment.createdAt), asc(payment.id))

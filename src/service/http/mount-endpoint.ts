@@ -59,6 +59,7 @@ async function answer<K extends EndpointName>(c: HttpContext<HttpEnv>, context: 
     const checked = v.safeParse(endpoint.response, body)
     if (!checked.success)
       throw new Error(`The answer of ${name} does not match its schema at ${v.getDotPath(checked.issues[0]) ?? 'its root'}: ${checked.issues[0].message}`)
+    if (endpoint.pending && 'status' in body && body.status === 'pending') return { status: 202, body: stringifyJson(body), keep: endpoint.pending === 'keep' }
     return { status: 200, body: stringifyJson(body), keep: true, kept: endpoint.secret ? tellOnce(c, context, { secret: endpoint.secret, body }) : undefined }
   } catch (error) {
     const problem = toProblem(error)

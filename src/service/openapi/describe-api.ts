@@ -55,6 +55,7 @@ function describeOperation(name: EndpointName, endpoint: Endpoint): JsonSchema {
         headers: limitHeaders(),
         content: { 'application/json': { schema: wireSchema(endpoint.response), example: example.reply } },
       },
+      ...(endpoint.pending && { 202: { description: 'Not certain yet: `status` is `pending`.', headers: limitHeaders(), content: { 'application/json': { schema: wireSchema(endpoint.response) } } } }),
       ...describeProblems(endpoint),
     },
   }

@@ -24,7 +24,7 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
     return await context.db.transaction(async (tx) => {
       const row = await lockPayment(tx, seen.paymentId)
       if (!row || !pays(row, observation.transfer, height)) return 'foreign'
-      const owner = await findBySignature(tx, row.network, signature)
+      const owner = row.mode === 'received' ? undefined : await findBySignature(tx, row.network, signature)
       if (owner && owner.id !== row.id) return 'taken'
       const path = pathFrom(row, seen)
       const at = context.now()

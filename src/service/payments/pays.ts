@@ -15,6 +15,8 @@ export function pays(payment: PaymentRecord, transfer: Transfer | null | undefin
     transfer.asset === payment.asset &&
     transfer.amountAtomic === payment.amount
   if (!same) return false
+  // A proof that was handed in has bound this very transaction to the payment.
+  if (payment.mode === 'received') return true
   if (familyOf(payment.network) === 'solana') return transfer.memo === payment.id
   return height === null || (payment.builtHeight !== null && height > payment.builtHeight)
 }

@@ -5,6 +5,7 @@ import { apiKeyRotate } from './api-key-rotate.ts'
 import type { Routes } from './handler.ts'
 import { paymentHistory } from './payment-history.ts'
 import { paymentList } from './payment-list.ts'
+import { paymentReceive } from './payment-receive.ts'
 import { paymentStatus } from './payment-status.ts'
 import { paymentSummary } from './payment-summary.ts'
 import { tokenInfo } from './token-info.ts'
@@ -18,6 +19,7 @@ import { usage } from './usage.ts'
 export const routes: Routes = {
   transactionSend,
   transactionSubmitted,
+  paymentReceive,
   paymentStatus,
   paymentHistory,
   paymentList,

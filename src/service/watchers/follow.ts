@@ -27,7 +27,7 @@ export async function followOnce(context: Context, chain: Chain, options: { expi
   const expired = payments.filter(({ status }) => status === 'expired')
 
   await each(round, options.expiredToo ? [...waiting, ...expired] : waiting, checkReported)
-  const readTo = await search(round, options.expiredToo || chain.scansBlocks ? [...waiting, ...expired] : waiting)
+  const readTo = await search(round, (options.expiredToo || chain.scansBlocks ? [...waiting, ...expired] : waiting).filter(isSearched))
   await each(round, payments.filter(isConfirmed), checkConfirmed)
   // What blocks up to the finalized one hold has been found by now; before that, nothing may be called missing.
   if (readTo >= head.finalizedHeight) await each(round, waiting, checkLate)
@@ -93,6 +93,11 @@ async function checkLate({ context, chain, head }: Round, payment: PaymentRecord
 
 function isConfirmed(payment: PaymentRecord): boolean {
   return payment.status === 'confirmed'
+}
+
+/** The transaction of a proof is known from the beginning. */
+function isSearched({ mode }: PaymentRecord): boolean {
+  return mode !== 'received'
 }
 
 function isWaiting({ status }: PaymentRecord): boolean {

@@ -28,7 +28,8 @@ export function broadcast(endpoints: SolanaEndpoints, bytes: Uint8Array): Promis
       await connection.sendRawTransaction(bytes, { skipPreflight: true })
       return { accepted: true }
     } catch (error) {
-      if (error instanceof SendTransactionError || error instanceof SolanaJSONRPCError) return { accepted: false, reason: printableText(error.message) ?? 'refused' }
+      if (error instanceof SendTransactionError || error instanceof SolanaJSONRPCError)
+        return { accepted: false, reason: printableText(error.message) ?? 'refused' }
       throw error
     }
   })

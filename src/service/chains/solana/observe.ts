@@ -1,3 +1,5 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { SolanaJSONRPCError, type Connection, type VersionedTransactionResponse } from '@solana/web3.js'
 import { decodeLanded } from '#chains/solana/landed.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
@@ -24,6 +26,7 @@ export function observe(endpoints: SolanaEndpoints, signature: string): Promise<
       finalized: status.confirmationStatus === 'finalized',
       feeAtomic: feeOf(landed.meta),
       blockTime: typeof landed.blockTime === 'number' ? new Date(landed.blockTime * 1000) : null,
+      messageHash: bytesToHex(sha256(landed.transaction.message.serialize())),
       transfer: readTransfer(landed),
       failure: landed.meta.err === null ? null : `The transaction landed and failed: ${JSON.stringify(landed.meta.err).slice(0, 200)}`,
     }

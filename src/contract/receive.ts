@@ -1,0 +1,63 @@
+import * as v from 'valibot'
+import { address, atomic, decimal, describe, resource, timestamp } from './fields.ts'
+import { PAYMENT_STATUSES } from './payment.ts'
+import { ProofCheck } from './proof.ts'
+
+/** What a seller hands in to have a payment proof checked, and what it is told. */
+
+const timeout = v.pipe(
+  v.number(),
+  v.check(
+    (seconds) => Number.isInteger(seconds) && seconds >= 1 && seconds <= 120,
+    (issue) => `Expected whole seconds from 1 to 120, received ${describe(issue.input)}.`,
+  ),
+)
+
+const proofFields = {
+  /** The payee. */
+  walletAddress: address,
+  /** The value of `X-PAYMENT` or `PAYMENT-SIGNATURE`. */
+  paymentProof: v.string(),
+  expectedAmount: decimal,
+  resource: v.optional(resource),
+  facilitatorUrl: v.optional(v.pipe(v.string(), v.maxLength(2048, 'Expected at most 2048 characters.'))),
+  /** Additions from here on. CAIP-2; the account's default of the wallet's family otherwise. */
+  network: v.optional(v.string()),
+  /** An address or a configured symbol; native otherwise. */
+  asset: v.optional(v.string()),
+  /** Solana: the memo that was asked for; without it, the memo must be the id of a payment of this account. */
+  memo: v.optional(v.pipe(v.string(), v.minLength(1, 'Expected a memo.'), v.maxLength(256, 'Expected at most 256 characters.'))),
+}
+
+export const ReceiveInput = v.strictObject({ ...proofFields, timeout: v.optional(timeout, 30) })
+export type ReceiveInput = v.InferOutput<typeof ReceiveInput>
+
+export const ReceiveBody = v.object({
+  success: v.literal(true),
+  /** True once the payee has the money by the network's policy; false while it is not certain yet (202). */
+  verified: v.boolean(),
+  /** Whether an earlier call has used this proof, for the same question: serve the resource once. */
+  alreadyProcessed: v.boolean(),
+  /** Null while nothing is recorded: the transaction has not landed yet. */
+  paymentId: v.nullable(v.string()),
+  /** Transaction hash (EVM) or first signature (Solana). */
+  signature: v.string(),
+  status: v.picklist(PAYMENT_STATUSES),
+  network: v.string(),
+  asset: v.string(),
+  symbol: v.string(),
+  decimals: v.number(),
+  amountReceived: decimal,
+  amountAtomic: atomic,
+  /** Null while only the chain could tell. */
+  sender: v.nullable(v.string()),
+  recipient: v.string(),
+  resource: v.nullable(v.string()),
+  blockHeight: v.nullable(v.number()),
+  timestamp,
+  /** For example `45ms`. */
+  verificationTime: v.string(),
+  /** Who verified it beside the service's own reading of the chain: `in-process`, or the facilitator's address. */
+  verifiedBy: v.string(),
+  checks: v.array(ProofCheck),
+})

@@ -1,0 +1,40 @@
+import type { ProofCheck, ProofReason } from '#contract/proof.ts'
+import { ProblemError } from '#contract/problem.ts'
+
+const MAX_TEXT = 200
+
+/** The checks of one proof, in their order. The first that does not hold ends them. */
+export class Checklist {
+  readonly checks: ProofCheck[] = []
+
+  /** @throws ProofRefused when the check does not hold */
+  check(reason: ProofReason, check: ProofCheck): void {
+    const told = { ...check, expected: check.expected.slice(0, MAX_TEXT), got: check.got.slice(0, MAX_TEXT) }
+    this.checks.push(told)
+    if (!told.ok) throw new ProofRefused(reason, told, this.checks)
+  }
+
+  /** Two spellings that must be the same. */
+  equal(reason: ProofReason, check: Omit<ProofCheck, 'ok'>): void {
+    this.check(reason, { ...check, ok: check.expected === check.got })
+  }
+}
+
+/** The proof is bad, for good: sending it again cannot help. */
+export class ProofRefused extends ProblemError {
+  override name = 'ProofRefused'
+  readonly reason: ProofReason
+
+  constructor(reason: ProofReason, check: ProofCheck, checks: readonly ProofCheck[]) {
+    super('INVALID_PAYMENT_PROOF', {
+      message: `The payment proof is not valid: ${check.name}. Expected ${check.expected}, received ${check.got}.`,
+      details: { reason, check: check.name, expected: check.expected, got: check.got, checks: [...checks] },
+    })
+    this.reason = reason
+  }
+}
+
+/** Nothing is decided: the same request may succeed later. */
+export function undecided(message: string): ProblemError {
+  return new ProblemError('PAYMENT_VERIFICATION_FAILED', { message, details: { retryable: true } })
+}

@@ -1,0 +1,37 @@
+/** The moment by which a call has answered, whatever the networks do. */
+export class Deadline {
+  readonly at: number
+
+  constructor(ms: number) {
+    this.at = performance.now() + ms
+  }
+
+  get leftMs(): number {
+    return Math.max(0, this.at - performance.now())
+  }
+
+  get passed(): boolean {
+    return this.leftMs === 0
+  }
+
+  /** @throws Late; what was waited for is left behind, so it must be a reading, or something that is recorded already */
+  async within<T>(work: Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Late()), this.leftMs)
+    })
+    try {
+      return await Promise.race([work, late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async sleep(ms: number): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, Math.min(ms, this.leftMs)))
+  }
+}
+
+export class Late extends Error {
+  override name = 'Late'
+}

@@ -1,0 +1,27 @@
+import { parseAddress } from '#contract/address.ts'
+import { describe } from '#contract/fields.ts'
+import { findAsset } from '#contract/network.ts'
+import type { PaymentPayload } from '#x402/payload.ts'
+import type { Requirements, ResourceInfo } from '#x402/requirements.ts'
+import type { Checklist } from './checklist.ts'
+import type { Terms } from './terms.ts'
+
+export type Examination = { payment: PaymentPayload; terms: Terms; checklist: Checklist }
+
+/** What the payer says it accepted must be what was asked; it decides nothing beyond that. */
+export function checkEcho({ terms, checklist }: Examination, { requirements, resource }: { requirements: Requirements; resource: ResourceInfo | null }): void {
+  const asset = findAsset(terms.network, requirements.asset)?.address
+  checklist.equal('asset_mismatch', { name: 'asset', source: 'proof', expected: terms.asset.address, got: asset ?? requirements.asset })
+  checklist.equal('amount_mismatch', { name: 'amount', source: 'proof', expected: terms.amountAtomic.toString(), got: requirements.amount })
+  const payTo = parseAddress(requirements.payTo)
+  checklist.equal('recipient_mismatch', { name: 'recipient', source: 'proof', expected: terms.payTo, got: payTo.ok ? payTo.address : requirements.payTo })
+  if (terms.resource === null) return
+  // A proof for one resource must never buy another.
+  checklist.check('resource_mismatch', {
+    name: 'resource',
+    source: 'proof',
+    ok: resource?.url === terms.resource,
+    expected: terms.resource,
+    got: describe(resource?.url),
+  })
+}

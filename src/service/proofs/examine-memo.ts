@@ -1,0 +1,14 @@
+import bs58 from 'bs58'
+import { MemoPayload } from '#x402/txid.ts'
+import type { Examination } from './echo.ts'
+import { readMethodPayload } from './read-method-payload.ts'
+import type { Examined } from './terms.ts'
+
+/** A transfer of SOL that the payer broadcast: its memo binds it, and is read from the chain. */
+export async function examineMemo(examination: Examination): Promise<Examined> {
+  const proof = readMethodPayload(examination, MemoPayload)
+  const ok = bs58.decodeUnsafe(proof.txRef)?.length === 64
+  examination.checklist.check('malformed', { name: 'reference', source: 'proof', ok, expected: 'base58 of 64 bytes', got: proof.txRef })
+  // One payment may land under several signatures' names only by its message, which the chain tells.
+  return { key: null, payer: proof.from ?? null, signature: proof.txRef, resource: null, bytes: null, memo: null }
+}

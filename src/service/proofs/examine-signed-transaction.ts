@@ -1,0 +1,33 @@
+import { hexToBytes, type Hex } from 'viem'
+import { decodeTransaction } from '#chains/evm/decode.ts'
+import { chainIdOf } from '#contract/network.ts'
+import { SignedTransactionPayload } from '#x402/native-transfer.ts'
+import type { Examination } from './echo.ts'
+import { readMethodPayload } from './read-method-payload.ts'
+import type { Examined } from './terms.ts'
+
+/** A native transfer on EVM, signed by the payer and broadcast by the service. */
+export async function examineSignedTransaction(examination: Examination): Promise<Examined> {
+  const { payment, terms, checklist } = examination
+  const bytes = hexToBytes(readMethodPayload(examination, SignedTransactionPayload).signedTransaction as Hex)
+  const facts = decodeTransaction(bytes, terms.asset)
+  const problem = facts.ok ? 'such a transaction' : facts.problem
+  checklist.check('malformed', { name: 'transaction', source: 'proof', ok: facts.ok, expected: 'a plain EIP-1559 transaction', got: problem })
+  if (!facts.ok) throw new TypeError('The check above has refused this.')
+
+  const { sender, hash, chainId, to, valueAtomic, data, nonce } = facts
+  checklist.check('signature_missing', {
+    name: 'signatures',
+    source: 'proof',
+    ok: sender !== null,
+    expected: 'the signature of the payer',
+    got: sender ?? 'none',
+  })
+  if (sender === null || hash === null) throw new TypeError('The check above has refused this.')
+  checklist.equal('network_mismatch', { name: 'chain_id', source: 'proof', expected: chainIdOf(terms.network.network).toString(), got: chainId.toString() })
+  checklist.equal('recipient_mismatch', { name: 'destination', source: 'proof', expected: terms.payTo, got: to })
+  checklist.equal('amount_mismatch', { name: 'value', source: 'proof', expected: terms.amountAtomic.toString(), got: valueAtomic.toString() })
+  checklist.equal('unexpected_instruction', { name: 'data', source: 'proof', expected: '0x', got: data.slice(0, 12) })
+  const resource = payment.x402Version === 2 ? (payment.resource?.url ?? null) : null
+  return { key: `txid:${hash}`, payer: sender, signature: hash, resource, bytes, memo: null, nonce }
+}

@@ -1,0 +1,73 @@
+import { recoverTypedDataAddress, type Hex } from 'viem'
+import { parseAddress } from '#contract/address.ts'
+import type { ResourceInfo } from '#x402/requirements.ts'
+import { fromV1 } from '#x402/requirements.ts'
+import { offerProofTypedData, proofTypedData, TxidPayload, type ProofTerms } from '#x402/txid.ts'
+import { checkEcho, type Examination } from './echo.ts'
+import { readMethodPayload } from './read-method-payload.ts'
+import type { Examined } from './terms.ts'
+
+/** A native transfer on EVM that the payer broadcast, with the payer's signature over it, the resource and the terms. */
+export async function examineTxid(examination: Examination): Promise<Examined> {
+  const { payment, checklist } = examination
+  const proof = readMethodPayload(examination, TxidPayload)
+  const from = parseAddress(proof.from)
+  checklist.check('malformed', { name: 'payer', source: 'proof', ok: from.ok && from.family === 'evm', expected: 'an EVM address', got: proof.from })
+  const payer = from.ok ? from.address : proof.from
+  const { typedData, resource } = payment.x402Version === 2 ? typedDataOf(examination, { proof, payer }) : offerDataOf(examination, { proof, payer })
+  const signer = await recover(typedData, proof.signature as Hex)
+  checklist.check('invalid_signature', { name: 'signature', source: 'proof', ok: signer === payer, expected: payer, got: signer ?? 'a signature of nobody' })
+  return { key: `txid:${proof.txRef}`, payer, signature: proof.txRef, resource: resource.url ?? null, bytes: null, memo: null }
+}
+
+type Signed = { proof: TxidPayload; payer: string }
+type Bound = { typedData: Parameters<typeof recoverTypedDataAddress>[0]; resource: Partial<ResourceInfo> }
+
+function typedDataOf({ payment, terms }: Examination, { proof, payer }: Signed): Bound {
+  if (payment.x402Version !== 2) throw new TypeError('Expected a payment of version 2.')
+  const resource = payment.resource ?? {}
+  const { asset, maxTimeoutSeconds } = payment.accepted
+  return { typedData: asTypedData(proofTypedData(proofTerms({ terms, payer, asset, maxTimeoutSeconds, resource }), proof.txRef)), resource }
+}
+
+/** v1 carries its terms in an offer of its own. */
+function offerDataOf(examination: Examination, { proof, payer }: Signed): Bound {
+  const { terms, checklist } = examination
+  const { offer } = proof
+  checklist.check('malformed', {
+    name: 'offer',
+    source: 'proof',
+    ok: offer !== undefined,
+    expected: 'the terms that were signed',
+    got: offer ? 'an offer' : 'nothing',
+  })
+  if (!offer) throw new TypeError('The check above has refused this.')
+  const { requirements, resource } = fromV1(offer)
+  checkEcho(examination, { requirements, resource })
+  const { asset, maxTimeoutSeconds, network: networkName } = requirements
+  return {
+    typedData: asTypedData(offerProofTypedData({ ...proofTerms({ terms, payer, asset, maxTimeoutSeconds, resource }), networkName }, proof.txRef)),
+    resource,
+  }
+}
+
+type Spelled = { terms: Examination['terms']; payer: string; asset: string; maxTimeoutSeconds: number; resource: Partial<ResourceInfo> }
+
+/** Amount, payee and chain are ours; the asset is spelled as the payer spelled it, which has been read as ours. */
+function proofTerms({ terms, payer, asset, maxTimeoutSeconds, resource }: Spelled): ProofTerms {
+  return { network: terms.network.network, from: payer, payTo: terms.payTo, asset, amountAtomic: terms.amountAtomic, maxTimeoutSeconds, resource }
+}
+
+/** Addresses are in their normal form by now, which the types of viem cannot see. */
+function asTypedData(data: ReturnType<typeof proofTypedData> | ReturnType<typeof offerProofTypedData>) {
+  return data as unknown as Bound['typedData']
+}
+
+/** Only a key signs here: the transaction's sender must be the same account, and a contract sends none. */
+async function recover(typedData: Bound['typedData'], signature: Hex): Promise<string | null> {
+  try {
+    return await recoverTypedDataAddress({ ...typedData, signature })
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,42 @@
+import type { Context } from '../context.ts'
+import { takeClaim, type ClaimRecord, type HeldClaim } from '../db/claims.ts'
+import { undecided, type Checklist } from './checklist.ts'
+import type { Deadline } from './deadline.ts'
+
+export type Hold = { network: string; key: string; accountId: string; fingerprint: string; deadline: Deadline; checklist: Checklist }
+
+const POLL_MS = 100
+/** An attempt that died keeps a payment from others so much longer than it could have lived. */
+const LEASE_MARGIN_S = 15
+
+/**
+ * Holds a payment for this attempt, or finds what it was used for by the same question of the same account. While another attempt looks at it, this one waits.
+ * @throws ProofRefused `already_used`; `PAYMENT_VERIFICATION_FAILED` when the other attempt outlasts this call
+ */
+export async function hold(
+  context: Context,
+  { network, key, accountId, fingerprint, deadline, checklist }: Hold,
+): Promise<{ held: HeldClaim } | { used: ClaimRecord }> {
+  while (!deadline.passed) {
+    const leaseSeconds = deadline.leftMs / 1000 + LEASE_MARGIN_S
+    const answer = await takeClaim(context.db, { network, key, accountId, fingerprint, leaseSeconds })
+    if (answer.taken) {
+      checklist.check('already_used', { name: 'single_use', source: 'record', ok: true, expected: 'never used', got: 'never used' })
+      return { held: answer.held }
+    }
+    const { claim } = answer
+    if (claim?.consumedAt) {
+      const same = claim.accountId === accountId && claim.fingerprint === fingerprint
+      checklist.check('already_used', {
+        name: 'single_use',
+        source: 'record',
+        ok: same,
+        expected: 'never used, or used for the same question',
+        got: same ? 'the same question' : 'used',
+      })
+      return { used: claim }
+    }
+    await deadline.sleep(POLL_MS)
+  }
+  throw undecided('Another request is looking at this proof. Nothing is decided; send the same request again.')
+}

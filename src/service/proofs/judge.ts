@@ -1,0 +1,82 @@
+import { familyOf } from '#contract/network.ts'
+import { isPaymentId } from '#contract/payment.ts'
+import { MAX_PROOF_AGE_MS } from '#x402/methods.ts'
+import type { Observation, Transfer } from '../chains/chain.ts'
+import type { Context } from '../context.ts'
+import { findPayment } from '../db/payments.ts'
+import { undecided, type Checklist } from './checklist.ts'
+import type { Examined, Terms } from './terms.ts'
+
+export type Landed = Extract<Observation, { state: 'landed' }>
+export type Judged = { accountId: string; terms: Terms; examined: Examined; checklist: Checklist }
+
+/** Clocks of chains differ from ours, and a transaction sent in time may land a little late. */
+const SLACK_MS = 60_000
+
+/**
+ * What the chain itself shows of a payment, whatever anybody said about it.
+ * @throws ProofRefused; `PAYMENT_VERIFICATION_FAILED` when the node leaves out what decides
+ */
+export async function judge(context: Context, judged: Judged, landed: Landed): Promise<Transfer> {
+  const { checklist } = judged
+  const ended = landed.succeeded ? 'landed and succeeded' : (landed.failure ?? 'failed')
+  checklist.check('transaction_failed', { name: 'transaction', source: 'chain', ok: landed.succeeded, expected: 'landed and succeeded', got: ended })
+  const transfer = judgeTransfer(judged, landed.transfer)
+  await judgeMemo(context, judged, transfer.memo)
+  judgeTime(context, judged, landed.blockTime)
+  checklist.check('transaction_failed', {
+    name: 'confirmations',
+    source: 'chain',
+    ok: landed.confirmed,
+    expected: 'confirmed by the policy of the network',
+    got: `height ${landed.height}`,
+  })
+  return transfer
+}
+
+/** @throws ProofRefused */
+export function judgeTransfer({ terms, examined, checklist }: Judged, transfer: Transfer | null): Transfer {
+  const plain = transfer !== null
+  checklist.check('unexpected_instruction', {
+    name: 'plain_transfer',
+    source: 'chain',
+    ok: plain,
+    expected: 'one plain transfer of native currency',
+    got: plain ? 'one' : 'another transaction',
+  })
+  if (!transfer) throw new TypeError('The check above has refused this.')
+  const payer = examined.payer ?? transfer.sender
+  // Else anybody could present the transaction of somebody else.
+  checklist.equal('payer_mismatch', { name: 'payer', source: 'chain', expected: payer, got: transfer.sender })
+  checklist.equal('asset_mismatch', { name: 'paid_asset', source: 'chain', expected: terms.asset.address, got: transfer.asset })
+  checklist.equal('recipient_mismatch', { name: 'paid_to', source: 'chain', expected: terms.payTo, got: transfer.recipient })
+  checklist.equal('amount_mismatch', { name: 'paid_amount', source: 'chain', expected: terms.amountAtomic.toString(), got: transfer.amountAtomic.toString() })
+  return transfer
+}
+
+/** The memo must be the one that was asked for, or name a payment that this account gave out for this resource. */
+export async function judgeMemo(context: Context, { accountId, terms, checklist }: Judged, memo: string | null): Promise<void> {
+  if (familyOf(terms.network.network) === 'evm') return
+  if (terms.memo !== null) return checklist.equal('memo_mismatch', { name: 'memo', source: 'chain', expected: terms.memo, got: memo ?? 'none' })
+  const payment = memo !== null && isPaymentId(memo) ? await findPayment(context.db, memo) : undefined
+  const own = payment?.accountId === accountId && payment.mode !== 'received'
+  checklist.check('memo_mismatch', { name: 'memo', source: 'record', ok: own, expected: 'the id of a payment of this account', got: memo ?? 'none' })
+  if (terms.resource === null) return
+  checklist.equal('resource_mismatch', { name: 'memo_resource', source: 'record', expected: terms.resource, got: payment?.resource ?? 'none' })
+}
+
+function judgeTime(context: Context, { terms, checklist }: Judged, blockTime: Date | null): void {
+  if (blockTime === null) throw undecided('The network does not say when the payment was made. Nothing is decided.')
+  const oldest = context.now().getTime() - MAX_PROOF_AGE_MS
+  const from = terms.notBefore === null ? oldest : Math.max(oldest, terms.notBefore - SLACK_MS)
+  const to = terms.expiresAt === null ? Infinity : terms.expiresAt + SLACK_MS
+  const at = blockTime.getTime()
+  const spell = (time: number) => (Number.isFinite(time) ? new Date(time).toISOString() : 'any time')
+  checklist.check('outside_window', {
+    name: 'window',
+    source: 'chain',
+    ok: at >= from && at <= to,
+    expected: `from ${spell(from)} to ${spell(to)}`,
+    got: spell(at),
+  })
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
+import type { EndpointReply } from '#contract/endpoints.ts'
+import { describe } from '#contract/fields.ts'
+import { LosslessNumber, stringifyJson } from '#contract/json.ts'
+import { findAsset, nativeAsset } from '#contract/network.ts'
+import type { ReceiveInput } from '#contract/receive.ts'
+import { decodePayload, type PaymentPayload } from '#x402/payload.ts'
+import type { Actor, Context } from '../context.ts'
+import { chooseNetwork, refuseParameters } from '../payments/network.ts'
+import { Checklist } from './checklist.ts'
+import { Deadline } from './deadline.ts'
+import { examine } from './examine.ts'
+import { settle, type Settled } from './settle.ts'
+import type { Examined, Terms } from './terms.ts'
+
+/**
+ * Checks a payment proof against what the seller expects and against the chain itself, and uses it up.
+ * @throws `INVALID_PARAMETERS`; `INVALID_PAYMENT_PROOF` only for a proof that is proven bad; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
+ */
+export async function receivePayment(context: Context, actor: Actor, body: ReceiveInput): Promise<EndpointReply<'paymentReceive'>> {
+  const startedAt = performance.now()
+  const deadline = new Deadline(body.timeout * 1000)
+  const terms = readTerms(context, body)
+  const checklist = new Checklist()
+  const payment = readProof(body.paymentProof, checklist)
+  const examined = await examine({ payment, terms, checklist })
+  const settled = await settle(context, { accountId: actor.accountId, terms, examined, checklist, deadline, fingerprint: fingerprintOf(terms) })
+  return reply({ context, terms, examined, settled, startedAt })
+}
+
+/** @throws ProofRefused `malformed` */
+export function readProof(text: string, checklist: Checklist): PaymentPayload {
+  const decoded = decodePayload(text)
+  const got = decoded.ok ? 'such a payment' : decoded.problem
+  checklist.check('malformed', { name: 'format', source: 'proof', ok: decoded.ok, expected: 'base64 of an x402 payment', got })
+  if (!decoded.ok) throw new TypeError('The check above has refused this.')
+  return decoded.payload
+}
+
+/** What is expected, with every problem of it in one answer. */
+function readTerms(context: Context, body: ReceiveInput): Terms {
+  const choice = chooseNetwork(context.config.networks, body.walletAddress, body.network)
+  if (!choice.ok) throw refuseParameters({ [body.network === undefined ? 'walletAddress' : 'network']: choice.problem })
+  const { network } = choice
+  const native = nativeAsset(network)
+  const details: Record<string, string> = {}
+  const asset = findAsset(network, body.asset)
+  if (!asset?.native) details.asset = `Expected ${native.symbol} or ${native.address}, received ${describe(body.asset)}.`
+  const amount = parseAmount(body.expectedAmount, (asset ?? native).decimals)
+  if (!amount.ok) details.expectedAmount = describeAmountProblem(amount.problem, body.expectedAmount, (asset ?? native).decimals)
+  if (body.facilitatorUrl !== undefined)
+    details.facilitatorUrl = `Expected none: this service verifies payments in native currency itself, received ${describe(body.facilitatorUrl)}.`
+  if (body.resource?.includes('\0')) details.resource = 'Expected a URL without a null character.'
+  if (!asset || !amount.ok || Object.keys(details).length > 0) throw refuseParameters(details)
+  return {
+    network,
+    asset,
+    payTo: body.walletAddress,
+    amountAtomic: amount.atomic,
+    resource: body.resource ?? null,
+    memo: body.memo ?? null,
+    notBefore: null,
+    expiresAt: null,
+    feePayer: null,
+  }
+}
+
+/** The question that was asked of a proof: how long to wait is no part of it. */
+export function fingerprintOf({ network, asset, payTo, amountAtomic, resource, memo }: Terms): string {
+  const question = [network.network, asset.address, payTo, amountAtomic.toString(), resource, memo]
+  return createHash('sha256').update(stringifyJson(question)).digest('hex')
+}
+
+type Answer = { context: Context; terms: Terms; examined: Examined; settled: Settled; startedAt: number }
+
+function reply({ context, terms, examined, settled, startedAt }: Answer): EndpointReply<'paymentReceive'> {
+  const { payment, state, alreadyProcessed, checks } = settled
+  const { network, asset, payTo, amountAtomic, resource } = terms
+  return {
+    success: true,
+    verified: state === 'paid',
+    alreadyProcessed,
+    paymentId: payment?.id ?? null,
+    signature: payment?.signature ?? examined.signature,
+    status: payment?.status ?? 'pending',
+    network: network.network,
+    asset: asset.address,
+    symbol: asset.symbol,
+    decimals: asset.decimals,
+    amountReceived: new LosslessNumber(formatAmount(payment?.amount ?? amountAtomic, asset.decimals)),
+    amountAtomic: (payment?.amount ?? amountAtomic).toString(),
+    sender: payment?.sender ?? examined.payer,
+    recipient: payTo,
+    resource: resource ?? payment?.resource ?? examined.resource,
+    blockHeight: payment?.blockHeight ?? null,
+    timestamp: (payment?.createdAt ?? context.now()).getTime(),
+    verificationTime: `${Math.round(performance.now() - startedAt)}ms`,
+    verifiedBy: 'in-process',
+    checks: [...checks],
+  }
+}

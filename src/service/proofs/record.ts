@@ -1,0 +1,117 @@
+import { and, desc, eq, ne } from 'drizzle-orm'
+import { stringifyJson } from '#contract/json.ts'
+import { createPaymentId, isPaid, type PaymentStatus } from '#contract/payment.ts'
+import type { Database } from '#postgres/open.ts'
+import type { Observation, Transfer } from '../chains/chain.ts'
+import type { Context } from '../context.ts'
+import { consumeClaim, type HeldClaim } from '../db/claims.ts'
+import { findPayment, insertPayment, type NewPayment, type PaymentRecord } from '../db/payments.ts'
+import { payment } from '../db/schema.ts'
+import { recordEvent } from '../events/record.ts'
+import { applyObservation } from '../payments/apply-observation.ts'
+import { pays } from '../payments/pays.ts'
+import { undecided } from './checklist.ts'
+import type { Judged, Landed } from './judge.ts'
+
+export type Recorded = Judged & { held: HeldClaim; transfer: Transfer }
+
+/** Uses the proof up and records its payment, in one commit: a proof that is used has a payment, and a payment's proof is used. */
+export async function recordLanded(context: Context, recorded: Recorded, landed: Landed): Promise<PaymentRecord> {
+  const statuses: PaymentStatus[] = landed.finalized ? ['confirmed', 'finalized'] : ['confirmed']
+  return context.db.transaction(async (tx) => {
+    const own = await takeOwn({ ...context, db: tx }, recorded, landed)
+    if (own && isPaid(own.status)) {
+      await consume(tx, recorded, { paymentId: own.id, transaction: null })
+      return own
+    }
+    const facts = { signature: recorded.examined.signature, blockHeight: landed.height, blockHash: landed.blockHash, fee: landed.feeAtomic }
+    return insertReceived({ ...context, db: tx }, recorded, { statuses, row: facts, transaction: null })
+  })
+}
+
+export type Limits = { lastValidBlockHeight: number; builtHeight: number }
+
+/** The same before the service broadcasts a transaction: from here on its bytes are sent until the chain shows the outcome. */
+export async function recordBroadcast(context: Context, recorded: Recorded, limits: Limits): Promise<PaymentRecord> {
+  const { signature, bytes } = recorded.examined
+  const transaction = Buffer.from(bytes ?? []).toString('base64')
+  return context.db.transaction(async (tx) => {
+    const own = await takeOwn({ ...context, db: tx }, recorded, { state: 'pending', transfer: recorded.transfer })
+    if (own?.status === 'pending') {
+      await consume(tx, recorded, { paymentId: own.id, transaction })
+      return own
+    }
+    const row = { reportedSignature: signature, nonce: recorded.transfer.nonce, ...limits }
+    return insertReceived({ ...context, db: tx }, recorded, { statuses: ['pending'], row, transaction })
+  })
+}
+
+/** The payment that this account itself gave out, where the transaction is one: moved to what the chain shows. */
+async function takeOwn(context: Context, { accountId, examined, transfer }: Recorded, observation: Observation): Promise<PaymentRecord | undefined> {
+  const { signature } = examined
+  const candidates = await context.db
+    .select()
+    .from(payment)
+    .where(
+      and(
+        eq(payment.accountId, accountId),
+        eq(payment.sender, transfer.sender),
+        eq(payment.recipient, transfer.recipient),
+        eq(payment.amount, transfer.amountAtomic),
+        eq(payment.asset, transfer.asset),
+        ne(payment.mode, 'received'),
+        ne(payment.status, 'failed'),
+      ),
+    )
+    .orderBy(desc(payment.createdAt))
+    .limit(50)
+  const height = observation.state === 'landed' ? observation.height : null
+  const fitting = candidates.filter((row) => pays(row, transfer, height) && (row.signature === null || row.signature === signature))
+  const own =
+    fitting.find((row) => row.signature === signature || row.reportedSignature === signature) ??
+    fitting.find((row) => row.nonce === transfer.nonce) ??
+    (fitting.length === 1 ? fitting[0] : undefined)
+  if (!own) return undefined
+  await applyObservation(context, { paymentId: own.id, signature, observation, source: 'service' })
+  return findPayment(context.db, own.id)
+}
+
+type Received = { statuses: readonly PaymentStatus[]; row: Partial<NewPayment>; transaction: string | null }
+
+async function insertReceived(context: Context, recorded: Recorded, { statuses, row, transaction }: Received): Promise<PaymentRecord> {
+  const { accountId, terms, examined, transfer } = recorded
+  const at = context.now()
+  const inserted = await insertPayment(context.db, {
+    ...row,
+    id: createPaymentId(),
+    accountId,
+    mode: 'received',
+    status: statuses.at(-1) ?? 'pending',
+    network: terms.network.network,
+    asset: terms.asset.address,
+    symbol: terms.asset.symbol,
+    decimals: terms.asset.decimals,
+    amount: transfer.amountAtomic,
+    sender: transfer.sender,
+    recipient: transfer.recipient,
+    resource: terms.resource ?? storable(examined.resource),
+    createdAt: at,
+    updatedAt: at,
+  })
+  await consume(context.db, recorded, { paymentId: inserted.id, transaction })
+  for (const status of statuses) {
+    await recordEvent(context.db, { accountId, paymentId: inserted.id, status, source: 'service', blockHeight: inserted.blockHeight, at })
+  }
+  return inserted
+}
+
+/** The payer chose this text; Postgres cannot hold a null character. */
+function storable(resource: string | null): string | null {
+  return resource === null || resource.includes('\0') ? null : resource
+}
+
+async function consume(tx: Database, { held, checklist }: Recorded, facts: { paymentId: string; transaction: string | null }): Promise<void> {
+  const used = await consumeClaim(tx, held, { ...facts, checks: stringifyJson(checklist.checks) })
+  // Rolls everything back: another attempt has taken over.
+  if (!used) throw undecided('This request took longer than its hold on the proof. Nothing is decided; send the same request again.')
+}

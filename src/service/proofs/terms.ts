@@ -1,0 +1,35 @@
+import type { Asset, Network } from '#contract/network.ts'
+
+/** What a proof is held against: what the seller asked, never what the payer says was asked. */
+export type Terms = {
+  network: Network
+  asset: Asset
+  payTo: string
+  amountAtomic: bigint
+  /** Null: any. */
+  resource: string | null
+  /** Solana: what the memo must be; null: the id of a payment of this account. */
+  memo: string | null
+  /** Unix milliseconds between which the payment must have been made; null where nobody set them. */
+  notBefore: number | null
+  expiresAt: number | null
+  /** Solana: who pays the network; null: the payer. */
+  feePayer: string | null
+}
+
+/** What a payment proves of itself, before the chain is asked. */
+export type Examined = {
+  /** The key under which this payment is single on its network; null where only the chain can tell it. */
+  key: string | null
+  /** Null where only the chain can tell. */
+  payer: string | null
+  /** Transaction hash or first signature. */
+  signature: string
+  /** The resource the payer bound the payment to; null where it bound none. */
+  resource: string | null
+  /** The signed transaction, where it is for the service to broadcast. */
+  bytes: Uint8Array | null
+  memo: string | null
+  /** EVM, where the service broadcasts. */
+  nonce?: number
+}

@@ -1,0 +1,97 @@
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { EVM_NATIVE, SOLANA_NATIVE } from '#contract/address.ts'
+import { ProblemError } from '#contract/problem.ts'
+import { encodeBase64, encodeHeader } from '#x402/header.ts'
+import { NATIVE_TRANSFER_METHOD } from '#x402/methods.ts'
+import { offerProofTypedData, proofTypedData, TXID_METHOD } from '#x402/txid.ts'
+import { toV1, type Requirements } from '#x402/requirements.ts'
+
+/** Payment proofs as payers make them, for tests. */
+
+export type EvmProof = {
+  payer: PrivateKeyAccount
+  network: string
+  payTo: string
+  amount: bigint
+  txRef: string
+  url?: string
+  asset?: string
+  version?: 1 | 2
+  /** Who signs, when it is not the payer. */
+  signer?: PrivateKeyAccount
+}
+
+/** The header value of a proof for a transfer the payer has broadcast. */
+export async function proveTxid({
+  payer,
+  network,
+  payTo,
+  amount,
+  txRef,
+  url = 'https://shop.example/a',
+  asset = EVM_NATIVE,
+  version = 2,
+  signer = payer,
+}: EvmProof): Promise<string> {
+  const resource = { url, description: 'An article' }
+  const terms = { network, from: payer.address, payTo, asset, amountAtomic: amount, maxTimeoutSeconds: 60, resource }
+  const accepted: Requirements = {
+    scheme: 'exact',
+    network,
+    amount: amount.toString(),
+    asset,
+    payTo,
+    maxTimeoutSeconds: 60,
+    extra: { assetTransferMethod: TXID_METHOD },
+  }
+  const proof = { type: 'payment-proof', alg: 'ES256K', format: 'eip712', txRef, from: payer.address }
+  if (version === 2) {
+    const signature = await signer.signTypedData(proofTypedData(terms, txRef))
+    return encodeHeader({ x402Version: 2, resource, accepted, payload: { ...proof, signature } })
+  }
+  const signature = await signer.signTypedData(offerProofTypedData({ ...terms, networkName: network }, txRef))
+  return encodeHeader({ x402Version: 1, scheme: 'exact', network, payload: { ...proof, signature, offer: toV1(accepted, resource) } })
+}
+
+/** The header value with parts of it replaced. */
+export function alter(header: string, change: (value: Record<string, never>) => unknown): string {
+  return encodeHeader(change(JSON.parse(Buffer.from(header, 'base64').toString()) as Record<string, never>))
+}
+
+/** Why a call was refused: its code, and the reason and the check of a refused proof. */
+export async function refusal(call: Promise<unknown>): Promise<{ code: string; reason?: unknown; check?: unknown }> {
+  try {
+    await call
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    const { reason, check } = error.facts.details ?? {}
+    return { code: error.code, ...(reason !== undefined && { reason, check }) }
+  }
+  throw new Error('The call was not refused.')
+}
+
+export function refused(reason: string, check: string) {
+  return { code: 'INVALID_PAYMENT_PROOF', reason, check }
+}
+
+export type SolanaProof = { network: string; payTo: string; lamports: bigint; memo?: string; url?: string; version?: 1 | 2 }
+
+/** The header value of a signed transfer of SOL that the service broadcasts. */
+export function proveTransfer(terms: SolanaProof, transaction: Uint8Array): string {
+  return wrapSolana(terms, { method: NATIVE_TRANSFER_METHOD, payload: { transaction: encodeBase64(transaction) } })
+}
+
+/** The header value of a transfer of SOL that has been broadcast. */
+export function proveMemo(terms: SolanaProof, txRef: string, from?: string): string {
+  return wrapSolana(terms, { method: TXID_METHOD, payload: { type: 'payment-proof', alg: 'Ed25519', format: 'solana-memo', txRef, ...(from && { from }) } })
+}
+
+function wrapSolana(
+  { network, payTo, lamports, memo, url = 'https://shop.example/a', version = 2 }: SolanaProof,
+  { method, payload }: { method: string; payload: object },
+): string {
+  if (version === 1) return encodeHeader({ x402Version: 1, scheme: 'exact', network, payload })
+  const extra = { assetTransferMethod: method, ...(memo && { memo }) }
+  const accepted: Requirements = { scheme: 'exact', network, amount: lamports.toString(), asset: SOLANA_NATIVE, payTo, maxTimeoutSeconds: 60, extra }
+  return encodeHeader({ x402Version: 2, resource: { url }, accepted, payload })
+}
