@@ -19,6 +19,7 @@ import { createVault } from '#service/wallets/file-vault.ts'
 import type { Routes } from '#service/routes/handler.ts'
 import { startFlushing } from '#service/usage/start-flushing.ts'
 import { createUsageLog } from '#service/usage/usage-log.ts'
+import { createAnswerCheck, type Answered } from './described-answers.ts'
 
 /** Handlers that answer with the reference's examples: for tests of what stands before and after a handler. */
 export const exampleRoutes: Routes = {
@@ -30,6 +31,7 @@ export const exampleRoutes: Routes = {
   paymentList: async () => examples.paymentList.reply,
   paymentSummary: async () => examples.paymentSummary.reply,
   tokenInfo: async () => examples.tokenInfo.reply,
+  paymentSend: async () => examples.paymentSend.reply,
   walletList: async () => examples.walletList.reply,
   walletCreate: async () => examples.walletCreate.reply,
   apiKeyList: async () => examples.apiKeyList.reply,
@@ -50,7 +52,7 @@ type Options = {
   limits?: Parameters<typeof startEventStream>[1]['limits']
 }
 
-/** The service's own HTTP server, pipeline and event stream over a real database, without chains. */
+/** The service's own HTTP server, pipeline and event stream over a real database, without chains. It fails at its end when an answer was not as `/openapi.json` says. */
 export async function startTestApp({
   target,
   routes,
@@ -71,18 +73,38 @@ export async function startTestApp({
     now,
   }
   stack.defer(startFlushing(context))
+  const answers: Answered[] = []
+  stack.defer(() => {
+    const check = createAnswerCheck()
+    const wrong = new Set(answers.flatMap(check))
+    if (wrong.size > 0) throw new Error(`Answers that are not as described:\n${[...wrong].join('\n')}`)
+  })
   const metrics = createMetrics()
   const events = await startEventStream(context, { listen: database.listen, metrics, readPayment, limits })
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
-    fetch: createApp(context, { ...exampleRoutes, ...routes }, metrics).fetch,
+    fetch: recorded(createApp(context, { ...exampleRoutes, ...routes }, metrics).fetch, answers),
     onUpgrade: events.onUpgrade,
     now,
   })
   stack.defer(async () => void (await Promise.all([server.stop(5_000), events.stop()])))
   const running = stack.move()
   return { url: `http://127.0.0.1:${server.port}`, port: server.port, context, [Symbol.asyncDispose]: () => running.disposeAsync() }
+}
+
+type Fetch = Parameters<typeof startServer>[0]['fetch']
+
+/** Passes answers on and keeps those that the description of the API is about. */
+function recorded(fetch: Fetch, answers: Answered[]): Fetch {
+  return async (request, env) => {
+    const response = (await fetch(request, env)) as Response
+    const { pathname } = new URL(request.url)
+    const described = !/^\/(health|metrics|docs|openapi\.json)/.test(pathname) && request.method !== 'HEAD'
+    if (described)
+      answers.push({ method: request.method, path: pathname, status: response.status, headers: response.headers, body: await response.clone().json() })
+    return response
+  }
 }
 
 /** An account with one key. */

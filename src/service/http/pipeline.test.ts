@@ -28,7 +28,7 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
           throw new Error(`secret ${key} Bearer ${key} postgres://user:hunter2@host/db`)
         },
         paymentSummary: async () => ({ success: true }) as never,
-        paymentList: async () => {
+        transactionSubmitted: async () => {
           throw new ProblemError('CHAIN_UNAVAILABLE', { retryAfter: 7, details: { network: 'eip155:1' } })
         },
       },
@@ -240,7 +240,7 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
   })
 
   test('a problem of a handler keeps its status, details and Retry-After', async () => {
-    const response = await get('/payments')
+    const response = await post('/transaction/submitted', JSON.stringify({ paymentId: `pay_${'1'.repeat(22)}`, signature: '0xabc' }))
     expect([response.status, response.headers.get('retry-after')]).toEqual([503, '7'])
     expect((await response.json()).error).toMatchObject({ code: 'CHAIN_UNAVAILABLE', retryAfter: 7, details: { network: 'eip155:1' } })
   })

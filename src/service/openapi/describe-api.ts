@@ -10,6 +10,8 @@ type Example = { request: { params?: object; query?: object; body?: object }; re
 /** What a POST can meet beside the problems of its row: the pipeline refuses before the handler. */
 const BODY_PROBLEMS = ['UNSUPPORTED_MEDIA_TYPE', 'PAYLOAD_TOO_LARGE'] as const satisfies ProblemCode[]
 
+const CODES = Object.keys(problems) as ProblemCode[]
+
 const EXAMPLE_TIME = 1_697_234_567_890
 const EXAMPLE_REQUEST_ID = '8a6e0804-2bd0-4672-b79d-d97027f9071a'
 
@@ -29,6 +31,7 @@ export function describeApi(): JsonSchema {
     components: {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: `An API key, \`pk_live_…\` or \`pk_test_…\`. Scopes: ${SCOPES.join(', ')}.` } },
       headers: LIMIT_HEADERS,
+      examples: Object.fromEntries(CODES.map((code) => [code, { summary: problems[code].title, value: exampleProblem(code) }])),
       schemas: { Error: ERROR_SCHEMA },
     },
   }
@@ -39,12 +42,13 @@ function describeOperation(name: EndpointName, endpoint: Endpoint): JsonSchema {
   return {
     operationId: name,
     summary: endpoint.summary,
-    description: `Needs the scope \`${endpoint.scope}\`.`,
+    description: [`Needs the scope \`${endpoint.scope}\`.`, ...(endpoint.secret ? [tellOnce(endpoint.secret)] : [])].join(' '),
     tags: [endpoint.path.split('/')[1]],
     parameters: [
       ...describeParameters('path', endpoint.params, example.request.params),
       ...describeParameters('query', endpoint.query, example.request.query),
       ...(endpoint.method === 'POST' ? [IDEMPOTENCY_KEY] : []),
+      ...(endpoint.prefer ? [PREFER] : []),
     ],
     ...(endpoint.body && {
       requestBody: { required: true, content: { 'application/json': { schema: wireSchema(endpoint.body), example: example.request.body } } },
@@ -55,7 +59,13 @@ function describeOperation(name: EndpointName, endpoint: Endpoint): JsonSchema {
         headers: limitHeaders(),
         content: { 'application/json': { schema: wireSchema(endpoint.response), example: example.reply } },
       },
-      ...(endpoint.pending && { 202: { description: 'Not certain yet: `status` is `pending`.', headers: limitHeaders(), content: { 'application/json': { schema: wireSchema(endpoint.response) } } } }),
+      ...(endpoint.pending && {
+        202: {
+          description: 'Not certain yet: `status` is `pending`.',
+          headers: limitHeaders(),
+          content: { 'application/json': { schema: wireSchema(endpoint.response) } },
+        },
+      }),
       ...describeProblems(endpoint),
     },
   }
@@ -91,12 +101,16 @@ function describeProblems(endpoint: Endpoint): Record<string, JsonSchema> {
         content: {
           'application/json': {
             schema: { $ref: '#/components/schemas/Error' },
-            examples: Object.fromEntries(members.map((code) => [code, { value: exampleProblem(code) }])),
+            examples: Object.fromEntries(members.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
           },
         },
       },
     ]),
   )
+}
+
+function tellOnce(secret: string): string {
+  return `The field \`${secret}\` of the answer is a secret: it is shown this once and kept nowhere. Under an \`Idempotency-Key\` the request is carried out once; a repetition gets 409 \`IDEMPOTENCY_CONFLICT\`, whose details hold the rest of the first answer.`
 }
 
 function exampleProblem(code: ProblemCode) {
@@ -132,6 +146,14 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 }
 
+const PREFER = {
+  name: 'Prefer',
+  in: 'header',
+  required: false,
+  description: '`wait=N`: how many seconds, up to 60, the answer waits for the confirmation; `respond-async`: not at all. 15 seconds otherwise.',
+  schema: { type: 'string' },
+}
+
 const ERROR_SCHEMA = {
   type: 'object',
   required: ['success', 'error', 'timestamp'],
@@ -141,7 +163,7 @@ const ERROR_SCHEMA = {
       type: 'object',
       required: ['code', 'message', 'requestId'],
       properties: {
-        code: { type: 'string', enum: Object.keys(problems) },
+        code: { type: 'string', enum: CODES },
         message: { type: 'string' },
         details: {
           type: 'object',

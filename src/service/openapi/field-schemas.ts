@@ -35,7 +35,10 @@ export const queryParameters: Readonly<Record<string, { schema: JsonSchema; desc
   wallets: { schema: { type: 'string' }, description: 'Up to 20 addresses with commas.' },
   period: { schema: { type: 'string', enum: ['minute', 'hour', 'day'], default: 'hour' }, description: 'Length of the periods counted in, UTC.' },
   keyId: { schema: { type: 'string', pattern: '^key_[1-9A-HJ-NP-Za-km-z]{22}$' }, description: 'One key of the account.' },
-  endpoint: { schema: { type: 'string', pattern: '^[A-Za-z]{1,60}$' }, description: 'Name of an endpoint, its `operationId` here; `unmatched` for paths there are none for.' },
+  endpoint: {
+    schema: { type: 'string', pattern: '^[A-Za-z]{1,60}$' },
+    description: 'Name of an endpoint, its `operationId` here; `unmatched` for paths there are none for.',
+  },
   days: { schema: { type: 'integer', minimum: 1, maximum: 366, default: 30 }, description: 'Days to look back.' },
 }
 

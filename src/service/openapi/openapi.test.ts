@@ -1,13 +1,19 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { endpoints, type Endpoint, type EndpointName } from '#contract/endpoints.ts'
+import { commonProblems, endpoints, type Endpoint, type EndpointName } from '#contract/endpoints.ts'
 import { problems } from '#contract/problem.ts'
+import { violations, type JsonSchema } from '#testing/json-schema.ts'
 import { parseInput } from '../http/parse-input.ts'
 import { describeApi } from './describe-api.ts'
 import { examples } from './examples.ts'
 import { queryParameters } from './field-schemas.ts'
 
-type Operation = { operationId: string; parameters: { name: string; in: string }[]; responses: Record<string, { content: Record<string, { schema: object }> }> }
+type Operation = {
+  operationId: string
+  parameters: { name: string; in: string }[]
+  requestBody?: { content: Record<string, object> }
+  responses: Record<string, { content: Record<string, { schema: object; examples?: object }> }>
+}
 
 const rows = Object.entries(endpoints) as [EndpointName, Endpoint][]
 const api = describeApi()
@@ -36,6 +42,15 @@ describe.each(rows)('%s', (name, endpoint) => {
     )
   })
 
+  test('shows an example of its request, of its answer and of each of its problems', () => {
+    const { responses, requestBody } = operationOf(endpoint)
+    expect(responses['200']?.content['application/json']).toHaveProperty('example')
+    if (endpoint.body) expect(requestBody?.content['application/json']).toHaveProperty('example')
+    const shown = Object.values(responses).flatMap(({ content }) => Object.keys(content['application/json']?.examples ?? {}))
+    expect(shown).toEqual(expect.arrayContaining([...commonProblems, ...endpoint.problems]))
+    expect(shown.length).toBe(new Set(shown).size)
+  })
+
   test('describes no part of a message with an empty schema', () => {
     const operation = operationOf(endpoint)
     // `additionalProperties: {}` says "anything" on purpose.
@@ -56,6 +71,15 @@ describe.each(rows)('%s', (name, endpoint) => {
       if (preset !== undefined) expect([parameter, v.getDefault(schema as v.OptionalSchema<v.GenericSchema, unknown>)]).toEqual([parameter, String(preset)])
     }
   })
+})
+
+test('every problem there is has an example, in the envelope that is described', () => {
+  const { examples: shown, schemas } = api.components as { examples: Record<string, { value: unknown }>; schemas: { Error: JsonSchema } }
+  expect(Object.keys(shown)).toEqual(Object.keys(problems))
+  for (const [code, { value }] of Object.entries(shown)) {
+    expect(violations(api, schemas.Error, { value, at: code })).toEqual([])
+    expect(value).toMatchObject({ error: { code } })
+  }
 })
 
 test('every reference in the document leads somewhere', () => {

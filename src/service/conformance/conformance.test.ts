@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { endpoints } from '#contract/endpoints.ts'
+import { startEvm } from '#testing/local-chains.ts'
+import { createTestDatabase, ENGINES } from '#testing/postgres.ts'
+import { createTestKey } from '#testing/service-app.ts'
+import { toConfig } from '../config.ts'
+import { createService, type RunningService } from '../service.ts'
+import { lines } from './lines.ts'
+import { createProbe } from './probe.ts'
+import { formatReport } from './report.ts'
+import { runLines, type Result } from './run-lines.ts'
+import { OTHER_EVM_ADDRESS } from './samples.ts'
+
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
+
+/** What this service answers at all; a line about another endpoint fails, and is expected to. */
+const mounted = new Set(Object.values(endpoints).map(({ method, path }) => `${method} ${path}`))
+
+describe.each(ENGINES)('the service on %s', (engine) => {
+  const stack = new AsyncDisposableStack()
+  let service: RunningService
+  let results: Map<string, Result>
+
+  beforeAll(async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'paydesk-conformance-'))
+    stack.defer(() => rmSync(folder, { recursive: true, force: true }))
+    const { target } = stack.use(await createTestDatabase(engine))
+    const evm = stack.use(await startEvm({ slotsInEpoch: 32 }))
+    const wallet = await evm.wallet(10n ** 18n)
+    const env = { PORT: '0', NETWORKS: JSON.stringify([evm.network]), LOG_LEVEL: 'silent', DATA_DIR: folder }
+    service = stack.use(await createService({ ...toConfig(env), database: target }))
+    const { key } = await createTestKey(service.context.db)
+    results = new Map(
+      (await runLines(lines, createProbe(service.url, key), { wallet: wallet.address, recipient: OTHER_EVM_ADDRESS })).map((result) => [result.id, result]),
+    )
+  })
+  afterAll(() => stack.disposeAsync())
+
+  test.each(lines)('$id: $says', ({ id, endpoint }) => {
+    const result = results.get(id)
+    if (!result) throw new Error('This line was not run.')
+    const expected = mounted.has(endpoint) ? ['pass', 'not asked'] : ['fail', 'not asked']
+    expect(expected, formatReport([result])).toContain(result.verdict)
+  })
+
+  test('every line of an endpoint that needs no managed wallet was asked', () => {
+    const left = [...results.values()].filter(({ verdict }) => verdict === 'not asked').map(({ id, got }) => `${id}: ${got}`)
+    expect(left).toEqual(['4 hosted send: it takes --managed-wallet', '4 hosted receive: it takes --managed-wallet'])
+  })
+})
+
+test('each line has a name of its own, and the document lists them all', async () => {
+  expect(new Set(lines.map(({ id }) => id)).size).toBe(lines.length)
+  const byEndpoint = Map.groupBy(lines, ({ endpoint }) => endpoint)
+  const list = [...byEndpoint].map(([endpoint, own]) => `## ${endpoint}\n\n${own.map(({ id, says }) => `- \`${id}\`: ${says}.`).join('\n')}\n`)
+  await expect(`${INTRODUCTION}\n${list.join('\n')}`).toMatchFileSnapshot('../CONFORMANCE.md')
+})
+
+test('the program ends with 1 when a line fails, with 2 when it is called wrongly, and tells how it is called', async () => {
+  const away = await run('--base-url', 'http://127.0.0.1:2', '--api-key', 'pk_test_x')
+  expect([away.code, away.err]).toEqual([1, ''])
+  expect(away.out).toMatch(/FAIL {2}5 key invalid: A key that is none is refused\n {6}request .*\n {6}expected .*\n {6}got .*ECONNREFUSED/)
+  expect(away.out).toMatch(/\n\n0 passed, \d+ failed, \d+ not asked\n$/)
+  expect(await run('--base-url', 'nowhere')).toMatchObject({ code: 2, err: expect.stringMatching(/^Expected --base-url <url> and --api-key <key>\./) })
+  expect(await run('--help')).toMatchObject({ code: 0, out: expect.stringContaining('--managed-wallet') })
+})
+
+function run(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const said = { out: '', err: '' }
+    child.stdout.on('data', (text: Buffer) => (said.out += String(text)))
+    child.stderr.on('data', (text: Buffer) => (said.err += String(text)))
+    child.once('close', (code) => resolve({ code, ...said }))
+  })
+}
+
+const INTRODUCTION = `# What the specification says, line by line
+
+Every line of the payment service's specification that HTTP can show, in our own words. \`npm run conformance -- --base-url … --api-key …\` asks a
+running service each of them and prints request, expectation and answer; \`--help\` tells the options. In \`service/conformance/conformance.test.ts\`
+each line is a test of the same name against the real service, on both databases.
+
+This file is written by that test: after a change run it once with \`vitest -u\`.
+
+What HTTP alone cannot show is held elsewhere: that a transaction is found or given up after its last block height in
+\`service/watchers/evm.test.ts\` and \`service/watchers/solana.test.ts\`, what it contains in \`service/payments/build-evm.test.ts\` and
+\`service/payments/build-solana.test.ts\`, the exact quotas of the plans in \`service/limits/limits.test.ts\`, rotation with a grace in
+\`service/keys/keys.test.ts\`.
+`
