@@ -15,8 +15,17 @@ export type ServiceConfig = {
   logLevel: (typeof LOG_LEVELS)[number]
   /** The file of the key that wraps the keys of managed wallets; made at the first start. */
   vaultKeyFile: string
+  /** Facilitators that a seller may have a payment verified by; none without. */
+  facilitators?: FacilitatorPolicy
   /** For tests of recovery: the step at which this process kills itself. */
   crashAt: string | undefined
+}
+
+export type FacilitatorPolicy = {
+  /** Base URLs. */
+  allowed: readonly string[]
+  /** Whether one on `http://127.0.0.1` may be asked. */
+  loopback: boolean
 }
 
 export type Env = Readonly<Record<string, string | undefined>>
@@ -68,6 +77,18 @@ const variables = {
     expected: 'the file of the key that seals managed wallets (vault.key in DATA_DIR otherwise)',
     example: '/run/secrets/paydesk-vault.key',
   },
+  FACILITATOR_ALLOWLIST: {
+    schema: v.optional(
+      v.pipe(
+        v.string(),
+        v.transform((text) => text.split(',').map((url) => url.trim())),
+        v.array(v.pipe(v.string(), v.url(), v.regex(/^https?:\/\//))),
+      ),
+    ),
+    expected: 'URLs of facilitators, with commas',
+    example: 'https://x402.org/facilitator',
+  },
+  FACILITATOR_LOOPBACK: { schema: v.optional(v.literal('1')), expected: '1 to allow a facilitator on http://127.0.0.1', example: '1' },
   CRASH_AT: { schema: v.optional(v.pipe(v.string(), v.regex(/^[a-z:-]+$/))), expected: 'a step at which to die, for tests', example: 'send:persisted' },
   LOG_LEVEL: { schema: v.optional(v.picklist(LOG_LEVELS), 'info'), expected: `one of ${LOG_LEVELS.join(', ')}`, example: 'info' },
 } as const satisfies Record<string, { schema: v.GenericSchema; expected: string; example: string }>
@@ -80,7 +101,7 @@ type Values<N extends VariableName> = { [K in N]: v.InferOutput<(typeof variable
  * @throws ConfigError that names every problem at once; values that may hold a password are not repeated
  */
 export function toConfig(env: Env): ServiceConfig {
-  const values = readVariables(env, ['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'NETWORKS', 'LOG_LEVEL', 'VAULT_KEY_FILE', 'CRASH_AT'])
+  const values = readVariables(env, ['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'NETWORKS', 'LOG_LEVEL', 'VAULT_KEY_FILE', 'FACILITATOR_ALLOWLIST', 'FACILITATOR_LOOPBACK', 'CRASH_AT'])
   return {
     host: values.HOST,
     port: values.PORT,
@@ -88,6 +109,7 @@ export function toConfig(env: Env): ServiceConfig {
     networks: values.NETWORKS,
     logLevel: values.LOG_LEVEL,
     vaultKeyFile: toKeyFile(values),
+    facilitators: { allowed: values.FACILITATOR_ALLOWLIST ?? [], loopback: values.FACILITATOR_LOOPBACK === '1' },
     crashAt: values.CRASH_AT,
   }
 }

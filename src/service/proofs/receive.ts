@@ -11,6 +11,7 @@ import { chooseNetwork, refuseParameters } from '../payments/network.ts'
 import { Checklist } from './checklist.ts'
 import { Deadline } from './deadline.ts'
 import { examine } from './examine.ts'
+import { askFacilitator, readFacilitator } from './remote.ts'
 import { settle, type Settled } from './settle.ts'
 import type { Examined, Terms } from './terms.ts'
 
@@ -22,11 +23,14 @@ export async function receivePayment(context: Context, actor: Actor, body: Recei
   const startedAt = performance.now()
   const deadline = new Deadline(body.timeout * 1000)
   const terms = readTerms(context, body)
+  const facilitator = body.facilitatorUrl === undefined ? undefined : readFacilitator(context, body.facilitatorUrl)
   const checklist = new Checklist()
   const payment = readProof(body.paymentProof, checklist)
   const examined = await examine({ payment, terms, checklist })
-  const settled = await settle(context, { accountId: actor.accountId, terms, examined, checklist, deadline, fingerprint: fingerprintOf(terms) })
-  return reply({ context, terms, examined, settled, startedAt })
+  const ask = facilitator && (() => askFacilitator(context, { url: facilitator, payment, terms, checklist, deadline }))
+  const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
+  const settled = await settle(context, { accountId: actor.accountId, terms, examined, checklist, deadline, fingerprint, ask })
+  return reply({ context, terms, examined, settled, startedAt, verifiedBy: facilitator?.href ?? 'in-process' })
 }
 
 /** @throws ProofRefused `malformed` */
@@ -49,8 +53,9 @@ function readTerms(context: Context, body: ReceiveInput): Terms {
   if (!asset?.native) details.asset = `Expected ${native.symbol} or ${native.address}, received ${describe(body.asset)}.`
   const amount = parseAmount(body.expectedAmount, (asset ?? native).decimals)
   if (!amount.ok) details.expectedAmount = describeAmountProblem(amount.problem, body.expectedAmount, (asset ?? native).decimals)
-  if (body.facilitatorUrl !== undefined)
-    details.facilitatorUrl = `Expected none: this service verifies payments in native currency itself, received ${describe(body.facilitatorUrl)}.`
+  if (body.facilitatorUrl !== undefined && !readFacilitator(context, body.facilitatorUrl)) {
+    details.facilitatorUrl = `Expected a facilitator that this service is configured for, received ${describe(body.facilitatorUrl)}.`
+  }
   if (body.resource?.includes('\0')) details.resource = 'Expected a URL without a null character.'
   if (!asset || !amount.ok || Object.keys(details).length > 0) throw refuseParameters(details)
   return {
@@ -67,14 +72,14 @@ function readTerms(context: Context, body: ReceiveInput): Terms {
 }
 
 /** The question that was asked of a proof: how long to wait is no part of it. */
-export function fingerprintOf({ network, asset, payTo, amountAtomic, resource, memo }: Terms): string {
-  const question = [network.network, asset.address, payTo, amountAtomic.toString(), resource, memo]
+export function fingerprintOf({ network, asset, payTo, amountAtomic, resource, memo }: Terms, facilitator: string | null): string {
+  const question = [network.network, asset.address, payTo, amountAtomic.toString(), resource, memo, facilitator]
   return createHash('sha256').update(stringifyJson(question)).digest('hex')
 }
 
-type Answer = { context: Context; terms: Terms; examined: Examined; settled: Settled; startedAt: number }
+type Answer = { context: Context; terms: Terms; examined: Examined; settled: Settled; startedAt: number; verifiedBy: string }
 
-function reply({ context, terms, examined, settled, startedAt }: Answer): EndpointReply<'paymentReceive'> {
+function reply({ context, terms, examined, settled, startedAt, verifiedBy }: Answer): EndpointReply<'paymentReceive'> {
   const { payment, state, alreadyProcessed, checks } = settled
   const { network, asset, payTo, amountAtomic, resource } = terms
   return {
@@ -96,7 +101,7 @@ function reply({ context, terms, examined, settled, startedAt }: Answer): Endpoi
     blockHeight: payment?.blockHeight ?? null,
     timestamp: (payment?.createdAt ?? context.now()).getTime(),
     verificationTime: `${Math.round(performance.now() - startedAt)}ms`,
-    verifiedBy: 'in-process',
+    verifiedBy,
     checks: [...checks],
   }
 }

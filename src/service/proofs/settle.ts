@@ -17,7 +17,12 @@ import { judge, judgeMemo, judgeTransfer, type Judged } from './judge.ts'
 import { recordBroadcast, recordLanded } from './record.ts'
 import { isCertain, watch } from './watch.ts'
 
-export type Job = Judged & { fingerprint: string; deadline: Deadline }
+export type Job = Judged & {
+  fingerprint: string
+  deadline: Deadline
+  /** Another party that is asked before the chain, once the proof is held; it throws when it does not agree. */
+  ask?: () => Promise<void>
+}
 
 export type Settled = {
   state: 'paid' | 'pending'
@@ -56,6 +61,7 @@ async function holding(context: Context, job: Job, { key, work }: { key: string;
   const answer = await hold(context, { network: job.terms.network.network, key, accountId, fingerprint, deadline, checklist })
   if ('used' in answer) return repeat(context, job, answer.used)
   try {
+    await job.ask?.()
     return await work(answer.held)
   } finally {
     // What was used up stays so; everything else is free again.

@@ -1,0 +1,125 @@
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { expect, test } from 'vitest'
+import { EgressProblem, postJson, refuseUrl } from './post.ts'
+import { isPublicAddress } from './public-address.ts'
+
+test.each(['8.8.8.8', '1.1.1.1', '93.184.215.14', '172.32.0.1', '2606:4700:4700::1111', '2a00:1450:4001:830::200e'])('%s is public', (address) => {
+  expect(isPublicAddress(address)).toBe(true)
+})
+
+test.each([
+  '0.0.0.0',
+  '10.1.2.3',
+  '100.64.0.1',
+  '127.0.0.1',
+  '127.255.255.254',
+  '169.254.169.254',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.0.0.1',
+  '192.168.1.1',
+  '198.18.0.1',
+  '203.0.113.7',
+  '224.0.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::ffff:127.0.0.1',
+  '::ffff:8.8.8.8',
+  '::ffff:7f00:1',
+  '64:ff9b::7f00:1',
+  'fc00::1',
+  'fd12:3456::1',
+  'fe80::1',
+  'fe80::1%eth0',
+  'fec0::1',
+  'ff02::1',
+  '2001::1',
+  '2001:db8::1',
+  '2002:7f00:1::',
+  '3fff::1',
+  '',
+  'localhost',
+])('%s is not public', (address) => {
+  expect(isPublicAddress(address)).toBe(false)
+})
+
+test.each([
+  'http://facilitator.example/',
+  'https://facilitator.example:8443/',
+  'https://user@facilitator.example/',
+  'https://user:secret@facilitator.example/',
+  'https://127.0.0.1/',
+  'https://2130706433/',
+  'https://0x7f.1/',
+  'https://0177.0.0.1/',
+  'https://[::1]/',
+  'https://[::ffff:127.0.0.1]/',
+  'https://169.254.169.254/latest/meta-data',
+  'ftp://facilitator.example/',
+  'file:///etc/passwd',
+])('%s is never asked', (text) => {
+  expect(refuseUrl(new URL(text), false)).toBeDefined()
+})
+
+test('a public name over https is asked', () => {
+  expect(refuseUrl(new URL('https://x402.org/facilitator'), false)).toBeUndefined()
+})
+
+test('loopback is asked only where that is allowed, and only by its address', () => {
+  expect(refuseUrl(new URL('http://127.0.0.1:4000/'), true)).toBeUndefined()
+  expect(refuseUrl(new URL('http://127.0.0.1:4000/'), false)).toBeDefined()
+  expect(refuseUrl(new URL('http://localhost:4000/'), true)).toBeDefined()
+  expect(refuseUrl(new URL('http://127.0.0.2:4000/'), true)).toBeDefined()
+})
+
+test('a name that leads to this machine is not connected to', async () => {
+  await expect(postJson(new URL('https://localhost/'), {}, { timeoutMs: 2_000, loopback: false })).rejects.toThrow(EgressProblem)
+  const failure: unknown = await postJson(new URL('https://localhost/'), {}, { timeoutMs: 2_000, loopback: false }).catch((error: unknown) => error)
+  expect(String((failure as EgressProblem).cause)).toContain('not public')
+})
+
+async function ask(listener: RequestListener, timeoutMs = 2_000): Promise<unknown> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    return await postJson(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/verify`), { a: 1 }, { timeoutMs, loopback: true })
+  } finally {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+test('JSON goes out and comes back, with nothing of ours in the headers', async () => {
+  const seen: string[] = []
+  const answer = await ask((request, response) => {
+    seen.push(...Object.keys(request.headers).toSorted())
+    request.pipe(response)
+  })
+  expect(answer).toEqual({ a: 1 })
+  expect(seen).toEqual(['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host', 'user-agent'])
+})
+
+test.each<[string, RequestListener]>([
+  ['a redirect', (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end()],
+  ['an error', (_, response) => response.writeHead(500).end('{}')],
+  ['HTML', (_, response) => response.end('<html></html>')],
+  ['compression', (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}'))],
+  ['more than 64 KiB', (_, response) => response.end(JSON.stringify('x'.repeat(65 * 1024)))],
+  ['a connection that breaks', (request) => request.socket.destroy()],
+])('%s is one and the same problem', async (_, listener) => {
+  await expect(ask(listener)).rejects.toThrow(new EgressProblem(undefined))
+})
+
+test('an answer that drips ends with the deadline', async () => {
+  const drip: RequestListener = (_, response) => {
+    response.writeHead(200)
+    const timer = setInterval(() => response.write(' '), 20)
+    response.on('close', () => clearInterval(timer))
+  }
+  const startedAt = performance.now()
+  await expect(ask(drip, 300)).rejects.toThrow(EgressProblem)
+  expect(performance.now() - startedAt).toBeLessThan(3_000)
+})
