@@ -11,7 +11,9 @@ import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgre
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import { createVault } from '../wallets/file-vault.ts'
-import { findCommand, parseCommandLine } from './run.ts'
+import { parseCommandLine } from './command-line.ts'
+import { findCommand } from './run.ts'
+import { USAGE } from './usage.ts'
 
 const NOW = new Date('2026-01-01T00:00:00Z')
 const vault = createVault(randomBytes(32))
@@ -64,6 +66,40 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
     expect(await authenticate(opened.db, String(made?.key), new Date('2026-01-02T00:00:00Z'))).toBeUndefined()
   })
 
+  test('rotates a key with a grace, and says until when the old one is valid', async () => {
+    const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
+    const [old] = await admin('key', 'create', '--account', String(account?.id), '--name', 'till', '--scopes', 'payment:read', '--requests-per-minute', '7')
+    await expect(admin('key', 'rotate', '--key', String(old?.id), '--grace', '61')).rejects.toThrow('--grace: expected seconds, one of 0, 60, 900, 3600, ')
+    const [fresh] = await admin('key', 'rotate', '--key', String(old?.id), '--grace', '60')
+    expect(fresh).toMatchObject({ replaces: old?.id, graceEndsAt: new Date(NOW.getTime() + 60_000) })
+    const usable = async (key: unknown, at: number) => await authenticate(opened.db, String(key), new Date(NOW.getTime() + at))
+    expect([await usable(old?.key, 59_999), await usable(old?.key, 60_000)]).toEqual([expect.objectContaining({ requestsPerMinute: 7 }), undefined])
+    expect(await usable(fresh?.key, 60_000)).toMatchObject({ requestsPerMinute: 7, accountId: account?.id })
+    const listed = await admin('key', 'list', '--account', String(account?.id))
+    expect(listed.map(({ id, replacedBy }) => ({ id, replacedBy }))).toEqual(
+      expect.arrayContaining([
+        { id: old?.id, replacedBy: fresh?.id },
+        { id: fresh?.id, replacedBy: null },
+      ]),
+    )
+  })
+
+  test('lists accounts and plans, and changes what the plan of an account permits', async () => {
+    const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'premium')
+    const [made] = await admin('key', 'create', '--account', String(account?.id), '--name', 'till', '--scopes', 'all', '--plan', 'premium')
+    await admin('account', 'plan', '--account', String(account?.id), '--plan', 'standard', '--scopes', 'payment:read')
+    expect(await authenticate(opened.db, String(made?.key), NOW)).toMatchObject({ plan: 'standard', requestsPerMinute: 100, scopes: new Set(['payment:read']) })
+    const listed = (await admin('account', 'list')).find(({ id }) => id === account?.id)
+    expect(listed).toMatchObject({ name: 'Shop', plan: 'standard', scopes: ['payment:read'], validKeys: 1 })
+    await admin('account', 'plan', '--account', String(account?.id), '--plan', 'premium')
+    expect((await authenticate(opened.db, String(made?.key), NOW))?.scopes.size).toBe(7)
+    await expect(admin('account', 'plan', '--account', 'acc_none', '--plan', 'premium')).rejects.toThrow('There is no account acc_none.')
+    expect(await admin('plan', 'list')).toEqual([
+      { plan: 'standard', requestsPerMinute: 100, webSockets: 5, messagesPerSecond: 50 },
+      { plan: 'premium', requestsPerMinute: 1000, webSockets: 20, messagesPerSecond: 200 },
+    ])
+  })
+
   test('makes, brings in and lists wallets; a key in any spelling is taken, and never told', async () => {
     const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
     const folder = mkdtempSync(join(tmpdir(), 'paydesk-admin-'))
@@ -80,9 +116,15 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
         ...(await take('solana', JSON.stringify([...second.secretKey]))),
         ...(await admin('wallet', 'create', '--account', String(account?.id), '--family', 'evm', '--name', 'new')),
       ]
-      expect(taken.slice(0, 3).map(({ address }) => address)).toEqual([privateKeyToAccount(evm).address, first.publicKey.toBase58(), second.publicKey.toBase58()])
+      expect(taken.slice(0, 3).map(({ address }) => address)).toEqual([
+        privateKeyToAccount(evm).address,
+        first.publicKey.toBase58(),
+        second.publicKey.toBase58(),
+      ])
       const listed = await admin('wallet', 'list', '--account', String(account?.id))
-      expect(listed).toEqual(taken.map((wallet) => ({ ...wallet, accountId: account?.id })).sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1)))
+      expect(listed).toEqual(
+        taken.map((wallet): Record<string, unknown> => ({ ...wallet, accountId: account?.id })).sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1)),
+      )
       expect(JSON.stringify([taken, listed])).not.toContain(evm.slice(2))
       await expect(take('evm', evm)).rejects.toThrow('is managed already')
       await expect(take('solana', evm)).rejects.toThrow(/^--secret-file: expected the private key of a wallet on solana/)
@@ -100,3 +142,23 @@ test.each([
 ])('the line %j is refused with a sentence', (args, message) => {
   expect(() => findCommand(parseCommandLine(args))).toThrow(message)
 })
+
+test('the help names every command, with every option it takes', () => {
+  const names = /Expected one of: (.*)\.$/.exec(messageOf(() => findCommand(parseCommandLine([]))))?.[1]?.split(', ') ?? []
+  expect(names.length).toBeGreaterThan(8)
+  const synopsis = USAGE.slice(0, USAGE.indexOf('\nOptions'))
+  for (const name of names) {
+    const { options } = findCommand({ command: name, values: {} })
+    const [, own = ''] = new RegExp(`\\n  ${name.replace(' ', ' +')}(?![a-z])((?:.|\\n {10})*)`).exec(synopsis) ?? []
+    for (const option of options) expect(own, name).toContain(`--${option}`)
+  }
+})
+
+function messageOf(run: () => unknown): string {
+  try {
+    run()
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+  return ''
+}

@@ -1,12 +1,18 @@
 import { PLANS, SCOPES } from '#contract/api-key.ts'
+import { GRACE_SECONDS } from '#contract/api-key-body.ts'
 
 export const USAGE = `Manages accounts, API keys and wallets of the payment service, in its database.
 
 npm run admin -- <command> [options]
 
-  account create --name <name> --plan <plan>
+  account create --name <name> --plan <plan> [--scopes <scopes>]
+  account list
+  account plan   --account <id> --plan <plan> [--scopes <scopes>]
+  plan list
   key create     --account <id> --name <name> --scopes <scopes> [--plan <plan>] [--environment live|test] [--expires <date>]
+                 [--requests-per-minute <number>]
   key list       [--account <id>]
+  key rotate     --key <id> --grace <seconds>
   key revoke     --key <id>
   wallet create  --account <id> --family evm|solana --name <name>
   wallet import  --account <id> --family evm|solana --name <name> --secret-file <file>
@@ -14,9 +20,12 @@ npm run admin -- <command> [options]
 
 Options
   --plan         ${Object.keys(PLANS).join(' or ')}; of a key at most the account's, standard when left out
-  --scopes       with commas, or all: ${SCOPES.join(', ')}
+  --scopes       with commas, or all: ${SCOPES.join(', ')};
+                 of an account what its plan permits, all when left out
   --environment  the prefix of the key, pk_live_ or pk_test_; live when left out
   --expires      a date such as 2027-01-31 or 2027-01-31T12:00:00Z; never when left out
+  --grace        how long both keys are valid: ${GRACE_SECONDS.join(', ')}
+  --requests-per-minute  a quota of this key alone, in place of the plan's
   --secret-file  a wallet's private key as wallets export it: hex (EVM), base58 or the array of a keypair file (Solana); - for standard input
   --json         one JSON document on stdout, for programs
   --help         this text

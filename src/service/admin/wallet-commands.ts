@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import * as v from 'valibot'
+import type { Family } from '#contract/address.ts'
+import { createWallet } from '../wallets/create-wallet.ts'
+import { listWallets } from '../wallets/list-wallets.ts'
+import { readSecret } from '../wallets/read-secret.ts'
+import { read, readAccount, readName, UsageError, type Commands, type Values } from './command-line.ts'
+
+export const walletCommands: Commands = {
+  'wallet create': {
+    options: ['account', 'family', 'name'],
+    async run({ db, vault, now }, values) {
+      const wallet = await createWallet({ db, vault: vault(), now }, readWallet(values))
+      return { value: wallet, text: `The service signs for ${wallet.address} from now on (${wallet.id}).` }
+    },
+  },
+  'wallet import': {
+    options: ['account', 'family', 'name', 'secret-file'],
+    async run({ db, vault, now }, values) {
+      const input = readWallet(values)
+      const file = read(values, 'secret-file', [v.string(), 'a file with the private key, or - for standard input'])
+      const wallet = await createWallet({ db, vault: vault(), now }, { ...input, secret: readSecretFile(input.family, file) })
+      return { value: wallet, text: `The service signs for ${wallet.address} from now on (${wallet.id}). Remove the file.` }
+    },
+  },
+  'wallet list': {
+    options: ['account'],
+    async run({ db }, values) {
+      const wallets = await listWallets(db, values.account)
+      return { value: wallets, text: wallets.map((wallet) => `${describeWallet(wallet)}  ${wallet.accountId}`).join('\n') || 'There are no wallets.' }
+    },
+  },
+}
+
+function readWallet(values: Values) {
+  return {
+    accountId: readAccount(values),
+    family: read(values, 'family', [v.picklist(['evm', 'solana']), 'evm or solana']),
+    name: readName(values),
+  }
+}
+
+/** A secret on a command line would stand in the list of processes. */
+function readSecretFile(family: Family, file: string): Uint8Array {
+  const secret = readSecret(family, readFileSync(file === '-' ? 0 : file, 'utf8'))
+  if (secret) return secret
+  const expected = family === 'evm' ? '32 bytes in hex' : 'base58 of 64 bytes, or the array of a keypair file'
+  throw new UsageError(`--secret-file: expected the private key of a wallet on ${family}, ${expected}.`)
+}
+
+function describeWallet({ id, family, address, name }: { id: string; family: Family; address: string; name: string }): string {
+  return [id, family, address, `"${name}"`].join('  ')
+}
