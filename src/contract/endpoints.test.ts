@@ -17,6 +17,8 @@ const VALID: Record<string, string> = {
   'apiKeyRotate body': '{"graceSeconds":3600}',
   'transactionSubmitted body': `{"paymentId":"pay_${'1'.repeat(22)}","signature":"0xabc"}`,
   'paymentReceive body': `{"walletAddress":"${EVM}","paymentProof":"e30=","expectedAmount":0.01}`,
+  'facilitatorVerify body': '{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}',
+  'facilitatorSettle body': '{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}',
   'sessionChallenge body': `{"walletAddress":"${EVM}","network":"eip155:1"}`,
   'sessionCreate body': '{"id":"x","signature":"y"}',
 }

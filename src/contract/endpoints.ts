@@ -5,7 +5,7 @@ import { address, atomic, decimal, metadata, paymentId, resource, timestamp, who
 import { Fee, PaymentRow, PaymentStatusBody } from './payment-body.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 import type { ProblemCode } from './problem.ts'
-import { ReceiveBody, ReceiveInput } from './receive.ts'
+import { proofEndpoints } from './proof-endpoints.ts'
 import { UsageBody, UsageQuery } from './usage.ts'
 
 /**
@@ -163,17 +163,7 @@ export const endpoints = {
     response: PaymentStatusBody,
     problems: ['NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
   },
-  paymentReceive: {
-    method: 'POST',
-    path: '/payment/receive',
-    summary: 'Check a payment proof against the chain and use it up',
-    scope: 'payment:receive',
-    audience: 'key',
-    body: ReceiveInput,
-    response: ReceiveBody,
-    pending: 'forget',
-    problems: ['INVALID_PAYMENT_PROOF', 'PAYMENT_VERIFICATION_FAILED', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
-  },
+  ...proofEndpoints,
   paymentStatus: {
     method: 'GET',
     path: '/payment/status/:paymentId',

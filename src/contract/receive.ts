@@ -36,7 +36,7 @@ export const ReceiveBody = v.object({
   success: v.literal(true),
   /** True once the payee has the money by the network's policy; false while it is not certain yet (202). */
   verified: v.boolean(),
-  /** Whether an earlier call has used this proof, for the same question: serve the resource once. */
+  /** Whether an earlier call was told already that this payment is there: serve the resource once. */
   alreadyProcessed: v.boolean(),
   /** Null while nothing is recorded: the transaction has not landed yet. */
   paymentId: v.nullable(v.string()),

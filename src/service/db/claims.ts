@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, ne, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { claim } from './schema.ts'
@@ -45,6 +45,19 @@ export async function consumeClaim(tx: Database, held: HeldClaim, facts: { payme
     .update(claim)
     .set({ ...facts, consumedAt: sql`now()` })
     .where(mine(held))
+    .returning({ key: claim.key })
+  return rows.length === 1
+}
+
+/** Stands in place of the attempt once somebody was told that the payment is there. */
+const GRANTED = 'granted'
+
+/** True for the first to be told that a payment is there, and for nobody after: whoever serves on this word serves once. */
+export async function grantOnce(db: Database, paymentId: string): Promise<boolean> {
+  const rows = await db
+    .update(claim)
+    .set({ attempt: GRANTED })
+    .where(and(eq(claim.paymentId, paymentId), ne(claim.attempt, GRANTED)))
     .returning({ key: claim.key })
   return rows.length === 1
 }

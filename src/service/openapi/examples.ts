@@ -79,6 +79,26 @@ const managedWallet = {
   timestamp: START,
 }
 
+const requirements = {
+  scheme: 'exact',
+  network: 'eip155:8453',
+  amount: '10000000000000000',
+  asset: NATIVE_ETH,
+  payTo: SELLER,
+  maxTimeoutSeconds: 60,
+  extra: { assetTransferMethod: 'txid' },
+}
+const facilitated = {
+  x402Version: 2 as const,
+  paymentPayload: {
+    x402Version: 2,
+    resource: { url: RESOURCE },
+    accepted: requirements,
+    payload: { type: 'payment-proof', alg: 'ES256K', format: 'eip712', txRef: HASH, from: BUYER, signature: '0x…' },
+  },
+  paymentRequirements: requirements,
+}
+
 /** One request and one answer of each endpoint, as the reference shows them. A test parses them with the schemas that validate. */
 export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; reply: EndpointReply<K> } } = {
   transactionSend: {
@@ -131,6 +151,16 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
       checks: [{ name: 'paid_amount', source: 'chain', ok: true, expected: '10000000000000000', got: '10000000000000000' }],
     },
   },
+  facilitatorSupported: {
+    request: {},
+    reply: {
+      kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453', extra: { paymentFlow: 'upfront', assetTransferMethods: ['txid'], confirmations: 10 } }],
+      extensions: [],
+      signers: { 'eip155:*': [] },
+    },
+  },
+  facilitatorVerify: { request: { body: facilitated }, reply: { isValid: true, payer: BUYER } },
+  facilitatorSettle: { request: { body: facilitated }, reply: { success: true, payer: BUYER, transaction: HASH, network: 'eip155:8453', paymentId: PAYMENT } },
   paymentStatus: { request: { params: { paymentId: PAYMENT } }, reply: status },
   paymentHistory: { request: { params: { walletAddress: SELLER }, query: { type: 'received', limit: '50' } }, reply: { walletAddress: SELLER, ...page } },
   paymentList: { request: { query: { status: 'confirmed,finalized' } }, reply: page },

@@ -4,7 +4,7 @@ import { isPaid } from '#contract/payment.ts'
 import { ProofCheck } from '#contract/proof.ts'
 import type { Chain, Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
-import { releaseClaim, type ClaimRecord, type HeldClaim } from '../db/claims.ts'
+import { grantOnce, releaseClaim, type ClaimRecord, type HeldClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../payments/network.ts'
@@ -28,7 +28,7 @@ export type Settled = {
   state: 'paid' | 'pending'
   /** Null while nothing is recorded: the payer's own transaction has not landed yet. */
   payment: PaymentRecord | null
-  /** Whether an earlier call has used this proof for the same question. */
+  /** Whether an earlier call was told already that this payment is there. */
   alreadyProcessed: boolean
   checks: readonly ProofCheck[]
 }
@@ -38,6 +38,12 @@ export type Settled = {
  * @throws ProofRefused when it is proven bad; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
  */
 export async function settle(context: Context, job: Job): Promise<Settled> {
+  const settled = await bringToOutcome(context, job)
+  if (settled.state === 'pending' || !settled.payment) return settled
+  return { ...settled, alreadyProcessed: !(await grantOnce(context.db, settled.payment.id)) }
+}
+
+async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
   const { network } = job.terms.network
   const chain = chainOf(context, network)
   const { key } = job.examined

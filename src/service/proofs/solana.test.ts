@@ -172,6 +172,7 @@ describe('a transfer that the service broadcasts', () => {
     const waiting = await receive(all, header, { memo: 'order-11', timeout: 1 }).finally(() => (clock.swallowing = false))
     expect(waiting).toMatchObject({ verified: false, status: 'pending', paymentId: expect.stringMatching(/^pay_/) })
     const { paymentId } = waiting
+    expect(await receive(all, header, { memo: 'order-11' })).toMatchObject({ paymentId, verified: true, alreadyProcessed: false })
     expect(await receive(all, header, { memo: 'order-11' })).toMatchObject({ paymentId, verified: true, alreadyProcessed: true })
     expect(await solana.connection.getBalance(all.payee.publicKey)).toBe(Number(LAMPORTS))
   })

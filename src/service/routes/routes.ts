@@ -2,6 +2,9 @@ import { apiKeyCreate } from './api-key-create.ts'
 import { apiKeyDelete } from './api-key-delete.ts'
 import { apiKeyList } from './api-key-list.ts'
 import { apiKeyRotate } from './api-key-rotate.ts'
+import { facilitatorSupported } from './facilitator-supported.ts'
+import { facilitatorVerify } from './facilitator-verify.ts'
+import { facilitatorSettle } from './facilitator-settle.ts'
 import type { Routes } from './handler.ts'
 import { paymentHistory } from './payment-history.ts'
 import { paymentList } from './payment-list.ts'
@@ -20,6 +23,9 @@ export const routes: Routes = {
   transactionSend,
   transactionSubmitted,
   paymentReceive,
+  facilitatorSupported,
+  facilitatorVerify,
+  facilitatorSettle,
   paymentStatus,
   paymentHistory,
   paymentList,

@@ -1,0 +1,35 @@
+import * as v from 'valibot'
+
+/** The x402 facilitator interface, both versions, as its clients send it. What is within is read by the programs that settle. */
+export const FacilitatorInput = v.strictObject({
+  x402Version: v.picklist([1, 2]),
+  paymentPayload: v.record(v.string(), v.unknown()),
+  paymentRequirements: v.record(v.string(), v.unknown()),
+})
+export type FacilitatorInput = v.InferOutput<typeof FacilitatorInput>
+
+export const FacilitatorVerifyBody = v.object({
+  isValid: v.boolean(),
+  invalidReason: v.optional(v.string()),
+  /** Which check did not hold, in words. */
+  invalidMessage: v.optional(v.string()),
+  payer: v.optional(v.string()),
+})
+
+export const FacilitatorSettleBody = v.object({
+  success: v.boolean(),
+  errorReason: v.optional(v.string()),
+  errorMessage: v.optional(v.string()),
+  payer: v.optional(v.string()),
+  /** Hash or signature; empty when nothing is known of one. */
+  transaction: v.string(),
+  network: v.string(),
+  /** Addition: the payment that the service recorded. */
+  paymentId: v.optional(v.string()),
+})
+
+export const FacilitatorSupportedBody = v.object({
+  kinds: v.array(v.object({ x402Version: v.picklist([1, 2]), scheme: v.string(), network: v.string(), extra: v.record(v.string(), v.unknown()) })),
+  extensions: v.array(v.string()),
+  signers: v.record(v.string(), v.array(v.string())),
+})

@@ -1,0 +1,47 @@
+import { FacilitatorInput, FacilitatorSettleBody, FacilitatorSupportedBody, FacilitatorVerifyBody } from './facilitator.ts'
+import { ReceiveBody, ReceiveInput } from './receive.ts'
+
+/** The rows of the endpoint table that take payment proofs. */
+export const proofEndpoints = {
+  paymentReceive: {
+    method: 'POST',
+    path: '/payment/receive',
+    summary: 'Check a payment proof against the chain and use it up',
+    scope: 'payment:receive',
+    audience: 'key',
+    body: ReceiveInput,
+    response: ReceiveBody,
+    pending: 'forget',
+    problems: ['INVALID_PAYMENT_PROOF', 'PAYMENT_VERIFICATION_FAILED', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
+  },
+  /** The x402 facilitator interface. */
+  facilitatorSupported: {
+    method: 'GET',
+    path: '/facilitator/supported',
+    summary: 'What the facilitator settles',
+    scope: 'payment:receive',
+    audience: 'key',
+    response: FacilitatorSupportedBody,
+    problems: [],
+  },
+  facilitatorVerify: {
+    method: 'POST',
+    path: '/facilitator/verify',
+    summary: 'Whether a payment could be settled now; reads only',
+    scope: 'payment:receive',
+    audience: 'key',
+    body: FacilitatorInput,
+    response: FacilitatorVerifyBody,
+    problems: ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
+  },
+  facilitatorSettle: {
+    method: 'POST',
+    path: '/facilitator/settle',
+    summary: 'Settle a payment and use its proof up',
+    scope: 'payment:receive',
+    audience: 'key',
+    body: FacilitatorInput,
+    response: FacilitatorSettleBody,
+    problems: ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
+  },
+} as const

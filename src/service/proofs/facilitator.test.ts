@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Hex } from 'viem'
+import { NATIVE_ETH } from '#contract/network.ts'
+import { parseJson } from '#contract/json.ts'
+import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { proveTxid, refusal } from '#testing/proofs.ts'
+import { openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
+import type { Requirements } from '#x402/requirements.ts'
+import { describeSupported, settlePayment, verifyPayment } from './facilitator.ts'
+import { receivePayment } from './receive.ts'
+
+/** The x402 facilitator, and native ETH that the payer signs and the facilitator broadcasts. */
+
+const ETH = 10n ** 18n
+const AMOUNT = 10n ** 16n
+const NETWORK = 'eip155:31337'
+const URL = 'https://shop.example/a'
+
+let evm: EvmFixture
+let opened: OpenedContext
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 4 })
+  await evm.mine()
+  opened = await openContext([evm.network])
+})
+
+afterAll(async () => {
+  await opened[Symbol.asyncDispose]()
+  await evm[Symbol.asyncDispose]()
+})
+
+type Made = { value?: bigint; nonce?: number; chainId?: number; data?: Hex; to?: Hex; balance?: bigint }
+
+/** A payment that the payer has signed and nobody has broadcast. */
+async function signed({ value = AMOUNT, nonce = 0, chainId = 31337, data, to, balance = ETH }: Made = {}) {
+  const [payer, payee] = await Promise.all([evm.wallet(balance), evm.wallet(0n)])
+  const fields = {
+    chainId,
+    gas: 50_000n,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 10n ** 9n,
+    nonce,
+    to: to ?? payee.address,
+    value,
+    ...(data && { data }),
+  }
+  const signedTransaction = await payer.signTransaction({ type: 'eip1559', ...fields })
+  const paymentRequirements: Requirements = {
+    scheme: 'exact',
+    network: NETWORK,
+    amount: AMOUNT.toString(),
+    asset: NATIVE_ETH.address,
+    payTo: payee.address,
+    maxTimeoutSeconds: 60,
+    extra: { assetTransferMethod: 'signed-transaction' },
+  }
+  const paymentPayload = { x402Version: 2, resource: { url: URL }, accepted: paymentRequirements, payload: { signedTransaction } }
+  return { payer, payee, input: { x402Version: 2 as const, paymentPayload, paymentRequirements }, signedTransaction }
+}
+
+type Input = Parameters<typeof settlePayment>[2]
+const verify = (input: Input) => verifyPayment(opened.context, opened.actor, input)
+const settle = (input: Input, actor = opened.actor) => settlePayment(opened.context, actor, input)
+
+/** Mines until the work is done: the node mines only when it is told to. */
+async function mining<T>(work: Promise<T>): Promise<T> {
+  let done = false
+  const ended = work.finally(() => (done = true))
+  while (!done) {
+    await evm.mine()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  return ended
+}
+
+test('says what it settles, in both versions, and that it sponsors nothing', () => {
+  const { kinds, signers } = describeSupported(opened.context)
+  expect(kinds.map(({ x402Version, network }) => [x402Version, network])).toEqual([
+    [1, NETWORK],
+    [2, NETWORK],
+  ])
+  expect(kinds[0]?.extra).toMatchObject({ paymentFlow: 'upfront', assetTransferMethods: ['txid', 'signed-transaction'] })
+  expect(signers).toEqual({})
+})
+
+test('a signed transaction is verified without being broadcast, settled once, and recorded', async () => {
+  const { payer, payee, input } = await signed()
+  expect(await verify(input)).toEqual({ isValid: true, payer: payer.address })
+  expect(await evm.client.getBalance({ address: payee.address })).toBe(0n)
+  const settled = await mining(settle(input))
+  expect(settled).toMatchObject({ success: true, payer: payer.address, network: NETWORK, paymentId: expect.stringMatching(/^pay_/) })
+  expect(await evm.client.getBalance({ address: payee.address })).toBe(AMOUNT)
+  expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used', transaction: settled.transaction })
+  expect(await settle(input, await openAccount(opened.context))).toMatchObject({ success: false, errorReason: 'already_used' })
+  expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'already_used' })
+})
+
+test('of many settlements at once one succeeds', async () => {
+  const { payee, input } = await signed()
+  const answers = await mining(Promise.all(Array.from({ length: 8 }, () => settle(input))))
+  expect(answers.filter(({ success }) => success)).toHaveLength(1)
+  expect(await evm.client.getBalance({ address: payee.address })).toBe(AMOUNT)
+})
+
+test.each<[string, Made, string]>([
+  ['too little', { value: AMOUNT - 1n }, 'amount_mismatch'],
+  ['too much', { value: AMOUNT + 1n }, 'amount_mismatch'],
+  ['somebody else', { to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }, 'recipient_mismatch'],
+  ['another chain', { chainId: 1 }, 'network_mismatch'],
+  ['data', { data: '0x00' }, 'unexpected_instruction'],
+  ['a nonce that is ahead', { nonce: 3 }, 'simulation_failed'],
+  ['a balance that does not cover it', { balance: AMOUNT }, 'simulation_failed'],
+])('a signed transaction with %s is neither valid nor settled', async (_, made, reason) => {
+  const { input } = await signed(made)
+  expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: reason })
+  expect(await settle(input)).toMatchObject({ success: false, errorReason: reason, transaction: '' })
+})
+
+test('an unsigned transaction is refused as unsigned', async () => {
+  const { input, signedTransaction } = await signed()
+  const unsigned = { ...input, paymentPayload: { ...input.paymentPayload, payload: { signedTransaction: signedTransaction.replace(/..$/, '') } } }
+  expect(await settle(unsigned)).toMatchObject({ success: false, errorReason: 'malformed' })
+})
+
+test('a payment made before it was asked for is refused', async () => {
+  const { payer, payee, input, signedTransaction } = await signed()
+  const txRef = await evm.client.sendRawTransaction({ serializedTransaction: signedTransaction })
+  await evm.mine(2)
+  const header = await proveTxid({ payer, payTo: payee.address, network: NETWORK, amount: AMOUNT, txRef, url: URL })
+  const paymentPayload = parseJson(Buffer.from(header, 'base64').toString()) as Record<string, unknown>
+  const later = Math.ceil(Date.now() / 1000) + 3_600
+  const requirements = { ...input.paymentRequirements, extra: { assetTransferMethod: 'txid', notBefore: later, expiresAt: later + 60 } }
+  expect(await verify({ x402Version: 2, paymentPayload, paymentRequirements: requirements })).toMatchObject({ isValid: false, invalidReason: 'outside_window' })
+  expect(await verify({ x402Version: 2, paymentPayload, paymentRequirements: { ...requirements, extra: { assetTransferMethod: 'txid' } } })).toMatchObject({
+    isValid: true,
+  })
+})
+
+test('what was settled here is used for every door', async () => {
+  const { payee, input } = await signed()
+  await mining(settle(input))
+  const paymentProof = Buffer.from(JSON.stringify(input.paymentPayload)).toString('base64')
+  const body = { walletAddress: payee.address, paymentProof, expectedAmount: '0.01', resource: URL, timeout: 5 }
+  expect(await refusal(receivePayment(opened.context, opened.actor, body))).toMatchObject({ reason: 'already_used' })
+})
+
+test.each<[string, (input: Input) => unknown]>([
+  ['another version', (input) => ({ ...input, x402Version: 1 })],
+  ['a payload that is none', (input) => ({ ...input, paymentPayload: { x402Version: 2 } })],
+  ['no requirements', (input) => ({ ...input, paymentRequirements: {} })],
+  ['an amount of zero', (input) => ({ ...input, paymentRequirements: { ...input.paymentRequirements, amount: '0' } })],
+  ['an amount with decimals', (input) => ({ ...input, paymentRequirements: { ...input.paymentRequirements, amount: '1.5' } })],
+  ['another asset', (input) => ({ ...input, paymentRequirements: { ...input.paymentRequirements, asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' } })],
+  ['a network nobody configured', (input) => ({ ...input, paymentRequirements: { ...input.paymentRequirements, network: 'eip155:1' } })],
+  ['a payee of another family', (input) => ({ ...input, paymentRequirements: { ...input.paymentRequirements, payTo: '11111111111111111111111111111112' } })],
+])('a request with %s is a mistake of the asker', async (_, change) => {
+  const { input } = await signed()
+  expect(await refusal(verify(change(input) as Input))).toEqual({ code: 'INVALID_PARAMETERS' })
+  expect(await refusal(settle(change(input) as Input))).toEqual({ code: 'INVALID_PARAMETERS' })
+})
