@@ -13,6 +13,8 @@ const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 /** For each schema that takes fields: a request it accepts, spelled as it comes over the wire. */
 const VALID: Record<string, string> = {
   'transactionSend body': `{"walletAddress":"${EVM}","recipientAddress":"${EVM}","amount":0.01}`,
+  'paymentSend body': `{"walletAddress":"${EVM}","recipientAddress":"${EVM}","amount":0.01}`,
+  'walletCreate body': '{"family":"evm","name":"Payouts"}',
   'apiKeyCreate body': '{"name":"till","scopes":["payment:read"]}',
   'apiKeyRotate body': '{"graceSeconds":3600}',
   'transactionSubmitted body': `{"paymentId":"pay_${'1'.repeat(22)}","signature":"0xabc"}`,

@@ -7,6 +7,7 @@ import { PAYMENT_STATUSES } from './payment.ts'
 import type { ProblemCode } from './problem.ts'
 import { proofEndpoints } from './proof-endpoints.ts'
 import { UsageBody, UsageQuery } from './usage.ts'
+import { NewWallet, SentPayment, WalletBody, WalletList } from './wallet.ts'
 
 /**
  * The service's API, one row an endpoint. Routes, clients, the proxy's allow-list, OpenAPI and tests are all derived from it.
@@ -34,6 +35,8 @@ export type Endpoint = {
    * The answer's `status` may be `pending`: then it is 202, and under an idempotency key it is kept, or forgotten, so that a repetition looks again.
    */
   pending?: 'keep' | 'forget'
+  /** Whether the answer waits for the outcome as long as the header `Prefer` says. */
+  prefer?: true
   /** Beside those that every endpoint shares. */
   problems: readonly ProblemCode[]
 }
@@ -103,16 +106,6 @@ export const AssetSummary = v.object({
   days: v.array(v.object({ day: v.string(), receivedAtomic: atomic, sentAtomic: atomic })),
 })
 export type AssetSummary = v.InferOutput<typeof AssetSummary>
-
-/** A wallet of the account whose key the service holds. */
-const managedWallet = {
-  walletId: v.string(),
-  walletAddress: v.string(),
-  family: v.picklist(['evm', 'solana']),
-  name: v.string(),
-  /** When the service took it. */
-  timestamp,
-}
 
 /** The fields a wallet that takes fields (MetaMask) is asked with; a convenience, never what a signer should trust. */
 export const DecodedTransaction = v.record(v.string(), v.unknown())
@@ -297,27 +290,35 @@ export const endpoints = {
     response: UsageBody,
     problems: [],
   },
+  paymentSend: {
+    method: 'POST',
+    path: '/payment/send',
+    summary: 'Pay from a managed wallet; the service signs and broadcasts',
+    scope: 'payment:send',
+    audience: 'key',
+    body: v.strictObject(sendFields),
+    response: SentPayment,
+    pending: 'forget',
+    prefer: true,
+    problems: ['INVALID_RECIPIENT', 'INSUFFICIENT_BALANCE', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
+  },
   walletList: {
     method: 'GET',
     path: '/wallets',
     summary: 'The wallets the service signs for',
     scope: 'wallets:manage',
     audience: 'key',
-    response: v.object({ success: v.literal(true), wallets: v.array(v.object(managedWallet)) }),
+    response: WalletList,
     problems: [],
   },
-  /** A key is made here and never leaves; an existing one is brought in by the operator alone, on the service's machine. */
   walletCreate: {
     method: 'POST',
     path: '/wallets',
     summary: 'Make a wallet that the service signs for',
     scope: 'wallets:manage',
     audience: 'key',
-    body: v.strictObject({
-      family: v.picklist(['evm', 'solana']),
-      name: v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected a name.'), v.maxLength(100, 'Expected at most 100 characters.')),
-    }),
-    response: v.object({ success: v.literal(true), ...managedWallet }),
+    body: NewWallet,
+    response: WalletBody,
     problems: ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS'],
   },
 } as const satisfies Record<string, Endpoint>

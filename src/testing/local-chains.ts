@@ -123,15 +123,16 @@ export async function startSolana(options: { slotTimeMs: number }) {
   }
 }
 
-/** A way to an RPC that can be cut. */
+/** A way to an RPC that can be cut, or refuse one method. */
 export async function startGate(target: string) {
-  const gate = { open: true, requests: 0 }
+  const gate: { open: boolean; requests: number; refuse: string | undefined } = { open: true, requests: 0, refuse: undefined }
   const server = createServer((request, response) => {
     gate.requests++
     if (!gate.open) return void request.socket.destroy()
     void (async () => {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk)
+      if (gate.refuse && Buffer.concat(chunks).includes(`"${gate.refuse}"`)) return void request.socket.destroy()
       const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.concat(chunks) })
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
     })()

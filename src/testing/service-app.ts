@@ -34,6 +34,7 @@ export const exampleRoutes: Routes = {
   paymentList: async () => examples.paymentList.reply,
   paymentSummary: async () => examples.paymentSummary.reply,
   tokenInfo: async () => examples.tokenInfo.reply,
+  paymentSend: async () => examples.paymentSend.reply,
   walletList: async () => examples.walletList.reply,
   walletCreate: async () => examples.walletCreate.reply,
   apiKeyList: async () => examples.apiKeyList.reply,

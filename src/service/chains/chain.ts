@@ -32,6 +32,11 @@ export interface Chain {
   rehearse(bytes: Uint8Array): Promise<Rehearsal>
   /** Hands a signed transaction to the network; sending the same bytes again changes nothing. A refusal does not prove that it never lands. */
   broadcast(bytes: Uint8Array): Promise<Broadcast>
+  /**
+   * What a managed wallet can spend, read at one height. `openSignatures` is asked after the balance was read and names what is signed and may have landed:
+   * what it does not name is not in the balance.
+   */
+  funds(address: string, openSignatures: () => Promise<readonly string[]>): Promise<Funds>
   token(address: string): Promise<TokenInfo | undefined>
   /** For /health/ready: resolves when the chain answers and is the one configured (chain id or genesis hash). */
   check(): Promise<void>
@@ -77,6 +82,20 @@ export type Wanted = {
   reported: string | null
   /** Still waited for; an expired payment gives way to one that is. */
   open: boolean
+  /** Hosted mode: everything the service signed for it; on EVM only its own nonce can pay it. */
+  signed?: readonly string[]
+}
+
+/** The state of a wallet in one block. */
+export type Funds = {
+  height: number
+  balanceAtomic: bigint
+  /** EVM: the next nonce; every transaction with a smaller one is in the balance, no other. */
+  nonce: number | null
+  /** Solana: those of the open transactions that are in the balance. */
+  landed: ReadonlySet<string>
+  /** What must stay in the wallet, unless it is emptied. */
+  minimumAtomic: bigint
 }
 
 export type Found = { paymentId: string; signature: string }

@@ -22,6 +22,22 @@ export async function findPayment(db: Database, id: string): Promise<PaymentReco
   return row
 }
 
+/** The hosted payment that a request made under this key. */
+export async function findByIdempotencyKey(db: Database, accountId: string, key: string): Promise<PaymentRecord | undefined> {
+  const [row] = await db
+    .select()
+    .from(payment)
+    .where(and(eq(payment.accountId, accountId), eq(payment.idempotencyKey, key)))
+  return row
+}
+
+export type SignedFacts = Pick<PaymentRecord, 'nonce' | 'lastValidBlockHeight' | 'maxFee' | 'reportedSignature' | 'updatedAt'>
+
+/** Notes what a hosted payment was signed with last. */
+export async function updateSigned(tx: Database, id: string, facts: SignedFacts): Promise<void> {
+  await tx.update(payment).set(facts).where(eq(payment.id, id))
+}
+
 /** Reads a payment and keeps other writers away from it until the transaction ends. */
 export async function lockPayment(tx: Database, id: string): Promise<PaymentRecord | undefined> {
   const [row] = await tx.select().from(payment).where(eq(payment.id, id)).for('update')

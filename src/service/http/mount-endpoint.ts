@@ -13,6 +13,7 @@ import type { HttpEnv } from './env.ts'
 import { toProblem } from './envelope.ts'
 import { parseInput } from './parse-input.ts'
 import { readBody } from './read-body.ts'
+import { readWaitMs } from './read-prefer.ts'
 import { readQuery } from './read-query.ts'
 import { problemHeaders, problemText, respondJson } from './respond.ts'
 
@@ -26,19 +27,15 @@ export function mountEndpoint<K extends EndpointName>(app: Hono<HttpEnv>, { cont
     const body = endpoint.body ? await readBody(c.req.raw) : undefined
     const query = endpoint.query ? readQuery(c.req.url) : undefined
     const input = parsedInput<K>(parseInput(endpoint, { params: c.req.param(), query, body }))
-    const run = () => answer(c, context, { name, endpoint, reply: () => handler({ context, actor, input, requestId: c.get('requestId') }) })
-
     const key = endpoint.method === 'POST' ? c.req.header('idempotency-key') : undefined
-    if (key === undefined) {
+    const idempotency = key === undefined ? undefined : { key: checkIdempotencyKey(key), fingerprint: fingerprint(name, endpoint.params ? { params: c.req.param(), body } : body) }
+    const call = { context, actor, input, requestId: c.get('requestId'), idempotency, waitMs: readWaitMs(c.req.header('prefer')) }
+    const run = () => answer(c, context, { name, endpoint, reply: () => handler(call) })
+    if (!idempotency) {
       const outcome = await run()
       return respondJson(c, outcome.status, outcome.body)
     }
-    const claim = {
-      accountId: actor.accountId,
-      key: checkIdempotencyKey(key),
-      fingerprint: fingerprint(name, endpoint.params ? { params: c.req.param(), body } : body),
-    }
-    const outcome = await runOnce(context.db, claim, run)
+    const outcome = await runOnce(context.db, { accountId: actor.accountId, ...idempotency }, run)
     if ('replayed' in outcome) c.header('Idempotent-Replayed', 'true')
     return respondJson(c, outcome.status, outcome.body)
   })

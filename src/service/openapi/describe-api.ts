@@ -48,6 +48,7 @@ function describeOperation(name: EndpointName, endpoint: Endpoint): JsonSchema {
       ...describeParameters('path', endpoint.params, example.request.params),
       ...describeParameters('query', endpoint.query, example.request.query),
       ...(endpoint.method === 'POST' ? [IDEMPOTENCY_KEY] : []),
+      ...(endpoint.prefer ? [PREFER] : []),
     ],
     ...(endpoint.body && {
       requestBody: { required: true, content: { 'application/json': { schema: wireSchema(endpoint.body), example: example.request.body } } },
@@ -143,6 +144,14 @@ const IDEMPOTENCY_KEY = {
   required: false,
   description: 'The same key with the same body gets the first answer again, with `Idempotent-Replayed: true`. Kept 30 days.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+}
+
+const PREFER = {
+  name: 'Prefer',
+  in: 'header',
+  required: false,
+  description: '`wait=N`: how many seconds, up to 60, the answer waits for the confirmation; `respond-async`: not at all. 15 seconds otherwise.',
+  schema: { type: 'string' },
 }
 
 const ERROR_SCHEMA = {

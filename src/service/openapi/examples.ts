@@ -221,6 +221,10 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
       ],
     },
   },
+  paymentSend: {
+    request: { body: { walletAddress: BUYER, recipientAddress: SELLER, amount: 0.01, resource: RESOURCE, metadata: { referenceId: 'order-42' } } },
+    reply: { ...status, mode: 'hosted', expiresAt: null, lastValidBlockHeight: null, estimatedConfirmation: '20-41 seconds' },
+  },
   walletList: { request: {}, reply: { success: true, wallets: [managedWallet] } },
   walletCreate: { request: { body: { family: 'evm', name: 'Payouts' } }, reply: { success: true, ...managedWallet } },
   tokenInfo: {

@@ -161,7 +161,7 @@ test('every wrong field is named at once, and a token is refused clearly', async
   const payer = await evm.wallet(ETH)
   expect(await refusal({ walletAddress: payer.address, amount: '0', asset: 'USDC', priorityFee: '-1' })).toMatchObject({
     code: 'INVALID_PARAMETERS',
-    facts: { details: { amount: expect.stringMatching(/above 0/), asset: expect.stringMatching(/tokens cannot be paid in local mode yet/), priorityFee: expect.any(String) } },
+    facts: { details: { amount: expect.stringMatching(/above 0/), asset: expect.stringMatching(/tokens cannot be paid yet/), priorityFee: expect.any(String) } },
   })
   expect(await refusal({ walletAddress: payer.address, amount: '0.1234567890123456789' })).toMatchObject({ facts: { details: { amount: expect.stringMatching(/18 decimals/) } } })
   expect(await refusal({ walletAddress: payer.address, asset: 'DOGE' })).toMatchObject({ facts: { details: { asset: expect.stringMatching(/Expected ETH/) } } })

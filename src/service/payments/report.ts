@@ -21,6 +21,7 @@ import { readOwnPayment, readPaymentBody } from './status.ts'
 export async function reportSubmitted(context: Context, actor: Actor, report: { paymentId: string; signature: string }): Promise<EndpointReply<'transactionSubmitted'>> {
   const payment = await readOwnPayment(context, actor, report.paymentId)
   const signature = readSignature(payment, report.signature)
+  if (payment.mode !== 'local') throw refuseParameters({ paymentId: 'Expected a payment that its payer broadcasts, received one that the service sends itself.' })
   const chain = chainOf(context, payment.network)
   if (payment.signature !== signature) await consider(context, { payment, signature, chain })
   return readPaymentBody(context, payment.id)

@@ -7,6 +7,10 @@ export type Call<K extends EndpointName> = {
   actor: Actor
   input: EndpointInput<K>
   requestId: string
+  /** The request's `Idempotency-Key` and what it asks. */
+  idempotency: { key: string; fingerprint: string } | undefined
+  /** How long the answer may wait, by the header `Prefer`. */
+  waitMs: number
 }
 
 /** Answers one endpoint, or throws `ProblemError`. */

@@ -9,6 +9,7 @@ import type { Routes } from './handler.ts'
 import { paymentHistory } from './payment-history.ts'
 import { paymentList } from './payment-list.ts'
 import { paymentReceive } from './payment-receive.ts'
+import { paymentSend } from './payment-send.ts'
 import { paymentStatus } from './payment-status.ts'
 import { paymentSummary } from './payment-summary.ts'
 import { tokenInfo } from './token-info.ts'
@@ -36,6 +37,7 @@ export const routes: Routes = {
   apiKeyRotate,
   apiKeyDelete,
   usage,
+  paymentSend,
   walletCreate,
   walletList,
 }

@@ -94,12 +94,12 @@ test('a sealed secret opens in its own row, under its own vault key, and unchang
   }
   const [one, two] = [await read(first.id), await read(second.id)]
   expect(addressOf('evm', await unseal(vault, one, one))).toBe(one.address)
-  await expect(unseal(vault, one, two)).rejects.toThrow()
-  await expect(unseal(vault, { ...one, address: two.address }, one)).rejects.toThrow()
-  await expect(unseal(vault, one, { ...one, wrappedKey: two.wrappedKey })).rejects.toThrow()
+  await expect(unseal(vault, one, two)).rejects.toThrow('unable to authenticate')
+  await expect(unseal(vault, { ...one, address: two.address }, one)).rejects.toThrow('unable to authenticate')
+  await expect(unseal(vault, one, { ...one, wrappedKey: two.wrappedKey })).rejects.toThrow('unable to authenticate')
   const flipped = Buffer.from(one.sealedSecret, 'base64')
   flipped.writeUInt8((flipped.at(-1) ?? 0) ^ 1, flipped.length - 1)
-  await expect(unseal(vault, one, { ...one, sealedSecret: flipped.toString('base64') })).rejects.toThrow()
+  await expect(unseal(vault, one, { ...one, sealedSecret: flipped.toString('base64') })).rejects.toThrow('unable to authenticate')
   await expect(unseal(createVault(randomBytes(32)), one, one)).rejects.toThrow(/sealed under the vault key .* VAULT_KEY_FILE/)
 })
 
@@ -115,7 +115,7 @@ test('the key file is made once, for its owner alone, and one that others may re
   expect(first.keyId).not.toContain(text.slice(0, 8))
   const dataKey = randomBytes(32)
   expect(Buffer.from(await second.unwrap(await first.wrap(dataKey, 'a'), 'a'))).toEqual(dataKey)
-  await expect(second.unwrap(await first.wrap(dataKey, 'a'), 'b')).rejects.toThrow()
+  await expect(second.unwrap(await first.wrap(dataKey, 'a'), 'b')).rejects.toThrow('unable to authenticate')
   chmodSync(file, 0o640)
   expect(() => openFileVault(file)).toThrow(/^VAULT_KEY_FILE: expected a file that only its owner may read/)
   writeFileSync(join(folder, 'short'), 'abc', { mode: 0o600 })

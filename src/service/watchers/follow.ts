@@ -5,6 +5,7 @@ import { readCursor, writeCursor } from '../db/cursors.ts'
 import { findBySignature, readFollowed, setReported, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { expire } from '../payments/expire.ts'
+import { followHosted } from '../payments/follow-hosted.ts'
 import { rollBack } from '../payments/roll-back.ts'
 
 /** How long an expired payment is still looked for. */
@@ -26,11 +27,13 @@ export async function followOnce(context: Context, chain: Chain, options: { expi
   const waiting = payments.filter(isWaiting)
   const expired = payments.filter(({ status }) => status === 'expired')
 
-  await each(round, options.expiredToo ? [...waiting, ...expired] : waiting, checkReported)
+  const [hosted, others] = [waiting.filter(isHosted), waiting.filter((payment) => !isHosted(payment))]
+  await each(round, hosted, checkHosted)
+  await each(round, options.expiredToo ? [...others, ...expired] : others, checkReported)
   const readTo = await search(round, (options.expiredToo || chain.scansBlocks ? [...waiting, ...expired] : waiting).filter(isSearched))
   await each(round, payments.filter(isConfirmed), checkConfirmed)
   // What blocks up to the finalized one hold has been found by now; before that, nothing may be called missing.
-  if (readTo >= head.finalizedHeight) await each(round, waiting, checkLate)
+  if (readTo >= head.finalizedHeight) await each(round, others, checkLate)
   return { open: payments.length - expired.length, failures: round.failures }
 }
 
@@ -87,8 +90,17 @@ async function checkConfirmed({ context, chain, head }: Round, payment: PaymentR
   if ((final || blockHash !== null) && (await chain.isGone({ signature, height: blockHeight, blockHash }))) await rollBack(context, payment)
 }
 
+async function checkHosted({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
+  await followHosted(context, { payment, wanted: toWanted(payment), chain, head })
+}
+
 async function checkLate({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
   await expire(context, { payment, wanted: toWanted(payment), chain, head })
+}
+
+/** The service itself signed it and sees it through. */
+function isHosted({ mode }: PaymentRecord): boolean {
+  return mode === 'hosted'
 }
 
 function isConfirmed(payment: PaymentRecord): boolean {
@@ -107,5 +119,5 @@ function isWaiting({ status }: PaymentRecord): boolean {
 function toWanted(payment: PaymentRecord): Wanted {
   const { id, asset, sender, recipient, amount, nonce, builtHeight, lastValidBlockHeight, createdAt, reportedSignature } = payment
   const open = payment.status !== 'expired'
-  return { paymentId: id, asset, sender, recipient, amountAtomic: amount, nonce, builtHeight, lastValidBlockHeight, createdAt, reported: reportedSignature, open }
+  return { paymentId: id, asset, sender, recipient, amountAtomic: amount, nonce, builtHeight, lastValidBlockHeight, createdAt, reported: reportedSignature, open, ...(isHosted(payment) && { signed: [] }) }
 }

@@ -6,6 +6,7 @@ import { broadcast, rehearse } from './broadcast.ts'
 import { build } from './build.ts'
 import { openEndpoints } from './client.ts'
 import { BlockScan } from './find.ts'
+import { readFunds } from './funds.ts'
 import { readHead } from './head.ts'
 import { canNeverLand, isGone, observe } from './observe.ts'
 import { readToken } from './token.ts'
@@ -33,6 +34,7 @@ export function openEvmChain(network: Network): Chain {
     isGone: (landed) => isGone(endpoints, landed),
     rehearse: (bytes) => rehearse(endpoints, bytes),
     broadcast: (bytes) => broadcast(endpoints, bytes),
+    funds: (address) => readFunds(endpoints, address),
     token,
     check: async () => void (await head.fresh()),
     close: async () => {},

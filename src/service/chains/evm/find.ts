@@ -98,7 +98,8 @@ export function candidatesFor(match: Match, wanted: readonly Wanted[]): Wanted[]
       payment.asset === transfer.asset &&
       payment.amountAtomic === transfer.amountAtomic &&
       payment.builtHeight !== null &&
-      payment.builtHeight < height,
+      payment.builtHeight < height &&
+      (payment.signed === undefined || payment.nonce === transfer.nonce),
   )
   const narrowed = [
     equal.filter((payment) => payment.reported === hash),

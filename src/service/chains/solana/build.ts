@@ -37,7 +37,12 @@ export function build(endpoints: SolanaEndpoints, network: Network, request: Bui
     const { blockhash, lastValidBlockHeight } = latest.value
     const bytes = buildPayment({ ...intent, blockhash, unitLimit: UNIT_LIMIT, unitPriceMicroLamports: unitPrice })
     const refusal = await simulate(connection, bytes)
-    if (refusal !== undefined) return { ok: false, code: 'INVALID_RECIPIENT', message: `The network refuses this payment: ${refusal}` }
+    if (refusal !== undefined) {
+      // Another payment of the same wallet may have landed since the balance was read.
+      const now = await connection.getAccountInfo(new PublicKey(sender), 'confirmed')
+      const short = refuseBySender(network, { from: now, amountAtomic, feeAtomic, rentAtomic: BigInt(rent) })
+      return short ?? { ok: false, code: 'INVALID_RECIPIENT', message: `The network refuses this payment: ${refusal}` }
+    }
     return {
       ok: true,
       bytes,

@@ -82,11 +82,13 @@ export async function isGone(endpoints: SolanaEndpoints, landed: { signature: st
  * True when the finalized block height is past the blockhash's last one, and neither the sender's signatures nor the history of the one reported
  * hold the payment; asked twice, since a node that is behind answers the same as one that knows.
  */
-export async function canNeverLand(endpoints: SolanaEndpoints, { lastValidBlockHeight, reported, paymentId, sender, builtHeight }: Wanted): Promise<boolean> {
+export async function canNeverLand(endpoints: SolanaEndpoints, wanted: Wanted): Promise<boolean> {
+  const { lastValidBlockHeight, reported, paymentId, sender, builtHeight, signed = [] } = wanted
   if (lastValidBlockHeight === null) return false
+  const known = reported === null ? signed : [...signed, reported]
   const proofs = await endpoints.askTwice(async (connection) => {
     if ((await connection.getBlockHeight('finalized')) <= lastValidBlockHeight) return false
-    if (reported !== null && (await readStatus(connection, reported)) !== null) return false
+    for (const signature of known) if ((await readStatus(connection, signature)) !== null) return false
     const signatures = await signaturesOf(connection, sender, builtHeight ?? 0)
     return signatures.every(({ memo }) => !memo?.includes(paymentId))
   })

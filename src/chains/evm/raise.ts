@@ -1,0 +1,28 @@
+import { hexToBytes, serializeTransaction, type Hex } from 'viem'
+import { decodeTransaction } from './decode.ts'
+
+/** Nodes replace a transaction by one whose fees are both a tenth higher; an eighth is what they are asked with. */
+const RAISE_NUMERATOR = 9n
+const RAISE_DENOMINATOR = 8n
+
+/**
+ * The same payment with the same nonce at the fees of a newer build, unsigned; undefined when the old fees are still good, or the cap (wei, in all)
+ * leaves no room.
+ */
+export function raiseFees(previous: Uint8Array, market: Uint8Array, maxFeeAtomic: bigint): Uint8Array | undefined {
+  const [old, wanted] = [decodeTransaction(previous), decodeTransaction(market)]
+  if (!old.ok || !wanted.ok || wanted.maxFeePerGas <= old.maxFeePerGas) return undefined
+  const maxFeePerGas = atLeast(wanted.maxFeePerGas, raised(old.maxFeePerGas))
+  const maxPriorityFeePerGas = atLeast(wanted.maxPriorityFeePerGas, raised(old.maxPriorityFeePerGas))
+  if (old.gas * maxFeePerGas > maxFeeAtomic || maxPriorityFeePerGas > maxFeePerGas) return undefined
+  const { chainId, nonce, gas, to, valueAtomic } = old
+  return hexToBytes(serializeTransaction({ type: 'eip1559', chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to: to as Hex, value: valueAtomic }))
+}
+
+function raised(price: bigint): bigint {
+  return (price * RAISE_NUMERATOR + RAISE_DENOMINATOR - 1n) / RAISE_DENOMINATOR
+}
+
+function atLeast(value: bigint, least: bigint): bigint {
+  return value < least ? least : value
+}

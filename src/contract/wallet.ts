@@ -1,0 +1,25 @@
+import * as v from 'valibot'
+import { timestamp } from './fields.ts'
+import { PaymentStatusBody } from './payment-body.ts'
+
+/** A wallet of the account whose key the service holds. */
+const wallet = {
+  walletId: v.string(),
+  walletAddress: v.string(),
+  family: v.picklist(['evm', 'solana']),
+  name: v.string(),
+  /** When the service took it. */
+  timestamp,
+}
+
+export const WalletList = v.object({ success: v.literal(true), wallets: v.array(v.object(wallet)) })
+export const WalletBody = v.object({ success: v.literal(true), ...wallet })
+
+/** A key is made by the service and never leaves it; an existing one is brought in by the operator alone, on the service's machine. */
+export const NewWallet = v.strictObject({
+  family: v.picklist(['evm', 'solana']),
+  name: v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected a name.'), v.maxLength(100, 'Expected at most 100 characters.')),
+})
+
+/** What is told of a payment from a managed wallet; `estimatedConfirmation` in words, for people. */
+export const SentPayment = v.object({ ...PaymentStatusBody.entries, estimatedConfirmation: v.string() })

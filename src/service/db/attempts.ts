@@ -1,0 +1,26 @@
+import { and, desc, eq, isNull, lt, or } from 'drizzle-orm'
+import type { Database } from '#postgres/open.ts'
+import { attempt } from './schema.ts'
+
+export type AttemptRecord = typeof attempt.$inferSelect
+
+export async function insertAttempt(tx: Database, row: typeof attempt.$inferInsert): Promise<AttemptRecord> {
+  const [inserted] = await tx.insert(attempt).values(row).returning()
+  if (!inserted) throw new Error('The database took an attempt and returned none.')
+  return inserted
+}
+
+/** Everything that was signed for a payment, the newest first. */
+export async function readAttempts(db: Database, paymentId: string): Promise<AttemptRecord[]> {
+  return db.select().from(attempt).where(eq(attempt.paymentId, paymentId)).orderBy(desc(attempt.number))
+}
+
+/** Notes that an attempt is sent now; false when it was sent after `before`, here or by another process. */
+export async function takeBroadcast(db: Database, { paymentId, number }: AttemptRecord, times: { now: Date; before: Date }): Promise<boolean> {
+  const taken = await db
+    .update(attempt)
+    .set({ broadcastAt: times.now })
+    .where(and(eq(attempt.paymentId, paymentId), eq(attempt.number, number), or(isNull(attempt.broadcastAt), lt(attempt.broadcastAt, times.before))))
+    .returning({ number: attempt.number })
+  return taken.length > 0
+}

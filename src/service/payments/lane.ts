@@ -1,0 +1,54 @@
+import { nativeAsset, type Network } from '#contract/network.ts'
+import type { Database } from '#postgres/open.ts'
+import type { Built, Chain, Funds } from '../chains/chain.ts'
+import type { Context } from '../context.ts'
+import { lockLane, readFromNonce, readUnpaid, type Lane } from '../db/lanes.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+
+export type Shortage = Extract<Built, { code: 'INSUFFICIENT_BALANCE' }>
+/** The nonce is null where the chain has none. */
+export type Place = { ok: true; nonce: number | null } | { ok: false; shortage: Shortage }
+
+/** What a lane can spend, as the chain shows it now. No lock is held: `takePlace` compares it with the rows later. */
+export function readLaneFunds(context: Context, chain: Chain, sender: string): Promise<Funds> {
+  const lane = { network: chain.network.network, sender }
+  return chain.funds(sender, async () => {
+    const open = await readUnpaid(context.db, lane, Number.MAX_SAFE_INTEGER)
+    return open.flatMap(({ reportedSignature }) => reportedSignature ?? [])
+  })
+}
+
+type Request = { network: Network; sender: string; funds: Funds; amountAtomic: bigint; feeAtomic: bigint; replacing?: string }
+
+/**
+ * The next place in a lane for an amount and its fee, when the balance bears it beside everything promised before. Locks the lane until the transaction
+ * ends, so that no two payments get the same nonce or the same funds. `replacing`: the payment this place is for, when it holds one that is void.
+ */
+export async function takePlace(tx: Database, request: Request): Promise<Place> {
+  const { network, sender, funds, amountAtomic, feeAtomic, replacing } = request
+  const lane = { network: network.network, sender }
+  await lockLane(tx, lane)
+  const promised = await readPromised(tx, lane, funds)
+  const others = promised.filter(({ id }) => id !== replacing)
+  const reserved = others.reduce((sum, payment) => sum + payment.amount + (payment.maxFee ?? 0n), 0n)
+  const available = funds.balanceAtomic - reserved
+  const left = available - amountAtomic - feeAtomic
+  // Emptied only when nothing else is under way: the order in which transactions land is not ours.
+  const fits = left >= funds.minimumAtomic || (left === 0n && others.length === 0)
+  if (!fits) return { ok: false, shortage: describeShortage(request, available) }
+  const used = promised.map(({ nonce }) => (nonce ?? 0) + 1)
+  return { ok: true, nonce: funds.nonce === null ? null : Math.max(funds.nonce, ...used) }
+}
+
+/** Payments whose cost is not in the balance that was read. */
+async function readPromised(tx: Database, lane: Lane, funds: Funds): Promise<PaymentRecord[]> {
+  if (funds.nonce !== null) return readFromNonce(tx, lane, funds.nonce)
+  const unpaid = await readUnpaid(tx, lane, funds.height)
+  return unpaid.filter(({ signature, reportedSignature }) => !funds.landed.has(signature ?? reportedSignature ?? ''))
+}
+
+function describeShortage({ network, funds, amountAtomic, feeAtomic }: Request, available: bigint): Shortage {
+  const availableAtomic = available > 0n ? available : 0n
+  const requiredAtomic = amountAtomic + feeAtomic + (available > amountAtomic + feeAtomic ? funds.minimumAtomic : 0n)
+  return { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic, availableAtomic, feeAtomic, asset: nativeAsset(network) }
+}

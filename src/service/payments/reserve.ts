@@ -1,0 +1,83 @@
+import type { PaymentIntent } from '#chains/intent.ts'
+import { stringifyJson } from '#contract/json.ts'
+import type { Network } from '#contract/network.ts'
+import type { Built, Funds } from '../chains/chain.ts'
+import type { Context } from '../context.ts'
+import { crashPoint } from '../crash.ts'
+import { insertAttempt, type AttemptRecord } from '../db/attempts.ts'
+import { insertPayment, type PaymentRecord } from '../db/payments.ts'
+import { recordEvent } from '../events/record.ts'
+import { signPayment } from '../wallets/sign.ts'
+import { takePlace } from './lane.ts'
+import { refuseBuilt } from './refuse-built.ts'
+
+export type Order = {
+  accountId: string
+  network: Network
+  intent: PaymentIntent
+  built: Extract<Built, { ok: true }>
+  funds: Funds
+  priorityFeeAtomic: bigint | undefined
+  resource: string | undefined
+  metadata: Record<string, unknown> | undefined
+  idempotency: { key: string; fingerprint: string } | undefined
+}
+
+/**
+ * Takes the funds and a nonce, signs, and keeps payment and signed bytes, all in one commit: before it nothing exists, after it the payment is carried out,
+ * whatever happens to this process.
+ * @throws `INSUFFICIENT_BALANCE` when the wallet does not bear it beside what is under way
+ */
+export async function reserve(context: Context, order: Order, secret: Uint8Array): Promise<{ payment: PaymentRecord; attempt: AttemptRecord }> {
+  const { accountId, network, intent, built, funds } = order
+  const { paymentId, sender, amountAtomic } = intent
+  const { feeAtomic } = built
+  const at = context.now()
+  return context.db.transaction(async (tx) => {
+    const place = await takePlace(tx, { network, sender, funds, amountAtomic, feeAtomic })
+    if (!place.ok) throw refuseBuilt(place.shortage, amountAtomic)
+    crashPoint(context, 'send:reserved')
+    const { bytes, signature } = signPayment(intent, secret, { unsigned: built.bytes, nonce: place.nonce })
+    crashPoint(context, 'send:signed')
+    const lastValidBlockHeight = place.nonce === null ? built.lastValidBlockHeight : null
+    const payment = await insertPayment(tx, { ...rowOf(order), nonce: place.nonce, lastValidBlockHeight, reportedSignature: signature, createdAt: at, updatedAt: at })
+    const attempt = await insertAttempt(tx, {
+      paymentId,
+      number: 1,
+      network: network.network,
+      signature,
+      signedTransaction: Buffer.from(bytes).toString('base64'),
+      nonce: place.nonce,
+      lastValidBlockHeight,
+      maxFee: feeAtomic,
+      createdAt: at,
+      broadcastAt: at,
+    })
+    await recordEvent(tx, { accountId, paymentId, status: 'created', source: 'service', blockHeight: null, at })
+    return { payment, attempt }
+  })
+}
+
+function rowOf({ accountId, intent, built, priorityFeeAtomic, resource, metadata, idempotency }: Order) {
+  const { paymentId, network, asset, sender, recipient, amountAtomic } = intent
+  return {
+    id: paymentId,
+    accountId,
+    mode: 'hosted',
+    status: 'created',
+    network,
+    asset: asset.address,
+    symbol: asset.symbol,
+    decimals: asset.decimals,
+    amount: amountAtomic,
+    sender,
+    recipient,
+    resource: resource ?? null,
+    metadata: metadata ? stringifyJson(metadata) : null,
+    builtHeight: built.builtHeight,
+    priorityFee: priorityFeeAtomic ?? null,
+    maxFee: built.feeAtomic,
+    idempotencyKey: idempotency?.key ?? null,
+    idempotencyFingerprint: idempotency?.fingerprint ?? null,
+  } as const
+}
