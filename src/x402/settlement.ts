@@ -19,14 +19,6 @@ export const SettleResponse = v.object({
 })
 export type SettleResponse = v.InferOutput<typeof SettleResponse>
 
-export const SupportedResponse = v.object({
-  kinds: v.array(v.object({ x402Version: v.picklist([1, 2]), scheme: v.string(), network: v.string(), extra: v.optional(v.record(v.string(), v.unknown())) })),
-  extensions: v.array(v.string()),
-  /** By CAIP-2 family: the addresses that sign for the facilitator. */
-  signers: v.record(v.string(), v.array(v.string())),
-})
-export type SupportedResponse = v.InferOutput<typeof SupportedResponse>
-
 /** The value of `PAYMENT-RESPONSE` and of `X-PAYMENT-RESPONSE`. */
 export function encodeSettlement(response: SettleResponse): string {
   return encodeHeader(response)

@@ -1,7 +1,6 @@
 import type { ProofCheck, ProofReason } from '#contract/proof.ts'
 import { ProblemError } from '#contract/problem.ts'
-
-const MAX_TEXT = 200
+import { printableText } from '../chains/printable-text.ts'
 
 /** The checks of one proof, in their order. The first that does not hold ends them. */
 export class Checklist {
@@ -9,7 +8,8 @@ export class Checklist {
 
   /** @throws ProofRefused when the check does not hold */
   check(reason: ProofReason, check: ProofCheck): void {
-    const told = { ...check, expected: check.expected.slice(0, MAX_TEXT), got: check.got.slice(0, MAX_TEXT) }
+    // Payers choose parts of these texts.
+    const told = { ...check, expected: printableText(check.expected) ?? 'nothing', got: printableText(check.got) ?? 'nothing' }
     this.checks.push(told)
     if (!told.ok) throw new ProofRefused(reason, told, this.checks)
   }

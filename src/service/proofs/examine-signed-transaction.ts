@@ -27,6 +27,7 @@ export async function examineSignedTransaction(examination: Examination): Promis
   checklist.equal('network_mismatch', { name: 'chain_id', source: 'proof', expected: chainIdOf(terms.network.network).toString(), got: chainId.toString() })
   checklist.equal('recipient_mismatch', { name: 'destination', source: 'proof', expected: terms.payTo, got: to })
   checklist.equal('amount_mismatch', { name: 'value', source: 'proof', expected: terms.amountAtomic.toString(), got: valueAtomic.toString() })
+  checklist.check('payer_mismatch', { name: 'source', source: 'proof', ok: sender !== terms.payTo, expected: 'a payer other than the payee', got: sender })
   checklist.equal('unexpected_instruction', { name: 'data', source: 'proof', expected: '0x', got: data.slice(0, 12) })
   const resource = payment.x402Version === 2 ? (payment.resource?.url ?? null) : null
   return { key: `txid:${hash}`, payer: sender, signature: hash, resource, bytes, memo: null, nonce }

@@ -48,6 +48,13 @@ export function judgeTransfer({ terms, examined, checklist }: Judged, transfer: 
   const payer = examined.payer ?? transfer.sender
   // Else anybody could present the transaction of somebody else.
   checklist.equal('payer_mismatch', { name: 'payer', source: 'chain', expected: payer, got: transfer.sender })
+  checklist.check('payer_mismatch', {
+    name: 'not_the_payee',
+    source: 'chain',
+    ok: transfer.sender !== terms.payTo,
+    expected: 'a payer other than the payee',
+    got: transfer.sender,
+  })
   checklist.equal('asset_mismatch', { name: 'paid_asset', source: 'chain', expected: terms.asset.address, got: transfer.asset })
   checklist.equal('recipient_mismatch', { name: 'paid_to', source: 'chain', expected: terms.payTo, got: transfer.recipient })
   checklist.equal('amount_mismatch', { name: 'paid_amount', source: 'chain', expected: terms.amountAtomic.toString(), got: transfer.amountAtomic.toString() })

@@ -55,6 +55,7 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
 
   const seen = await look(chain, job)
   if (!isCertain(seen)) return pending(job)
+  if (seen.transfer === null) judgeTransfer(job, null)
   // A transaction that can be signed twice is single by its message.
   if (seen.messageHash === undefined) throw undecided('The network does not show the message of this transaction. Nothing is decided.')
   return holding(context, job, { key: messageKey(seen.messageHash), work: async (held) => finish(context, job, { seen, held }) })

@@ -245,6 +245,15 @@ describe('what the chain shows', () => {
     expect(await refusal(receive(sent, await prove(sent)))).toEqual(refused('recipient_mismatch', 'paid_to'))
   })
 
+  test('a payment to oneself is refused', async () => {
+    const payer = await evm.wallet(ETH)
+    const fields = { chainId: 31337, gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n, nonce: 0, to: payer.address, value: AMOUNT }
+    const txRef = await evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }) })
+    await evm.mine(2)
+    const sent: Sent = { payer, payTo: payer.address, txRef, network: 'eip155:31337', amount: AMOUNT }
+    expect(await refusal(receive(sent, await prove(sent)))).toEqual(refused('payer_mismatch', 'not_the_payee'))
+  })
+
   test('a transaction with data is refused', async () => {
     const sent = await send({ data: '0x00' })
     expect(await refusal(receive(sent, await prove(sent)))).toEqual(refused('unexpected_instruction', 'plain_transfer'))
