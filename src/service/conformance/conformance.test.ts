@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endpoints } from '#contract/endpoints.ts'
 import { startEvm } from '#testing/local-chains.ts'
@@ -10,6 +11,7 @@ import { createTestDatabase, ENGINES } from '#testing/postgres.ts'
 import { createTestKey } from '#testing/service-app.ts'
 import { toConfig } from '../config.ts'
 import { createService, type RunningService } from '../service.ts'
+import { createWallet } from '../wallets/create-wallet.ts'
 import { lines } from './lines.ts'
 import { createProbe } from './probe.ts'
 import { formatReport } from './report.ts'
@@ -34,10 +36,15 @@ describe.each(ENGINES)('the service on %s', (engine) => {
     const wallet = await evm.wallet(10n ** 18n)
     const env = { PORT: '0', NETWORKS: JSON.stringify([evm.network]), LOG_LEVEL: 'silent', DATA_DIR: folder }
     service = stack.use(await createService({ ...toConfig(env), database: target }))
-    const { key } = await createTestKey(service.context.db)
-    results = new Map(
-      (await runLines(lines, createProbe(service.url, key), { wallet: wallet.address, recipient: OTHER_EVM_ADDRESS })).map((result) => [result.id, result]),
+    const { key, accountId } = await createTestKey(service.context.db)
+    const managed = await createWallet(
+      { db: service.context.db, vault: service.context.vault, now: new Date() },
+      { accountId, family: 'evm', name: 'conformance' },
     )
+    await evm.client.setBalance({ address: managed.address as Hex, value: 10n ** 18n })
+    await evm.client.setIntervalMining({ interval: 1 })
+    const facts = { wallet: wallet.address, managedWallet: managed.address, recipient: OTHER_EVM_ADDRESS }
+    results = new Map((await runLines(lines, createProbe(service.url, key), facts)).map((result) => [result.id, result]))
   })
   afterAll(() => stack.disposeAsync())
 
@@ -48,9 +55,9 @@ describe.each(ENGINES)('the service on %s', (engine) => {
     expect(expected, formatReport([result])).toContain(result.verdict)
   })
 
-  test('every line of an endpoint that needs no managed wallet was asked', () => {
+  test('every line was asked, but for the proof of a hosted payment that has none', () => {
     const left = [...results.values()].filter(({ verdict }) => verdict === 'not asked').map(({ id, got }) => `${id}: ${got}`)
-    expect(left).toEqual(['4 hosted send: it takes --managed-wallet', '4 hosted receive: it takes --managed-wallet'])
+    expect(['', '4 hosted receive: the hosted payment has no proof yet']).toContain(left.join())
   })
 })
 

@@ -217,3 +217,31 @@ describe.each(ENGINES)('the keys of an account on %s', (engine) => {
     expect(row?.quota).toBe(7)
   })
 })
+
+test('of two rotations that overlap the second one waits, and finds a successor', async () => {
+  await using database = await createTestDatabase('postgres')
+  await using app = await startTestApp({ target: database.target })
+  const { db } = app.context
+  const { id } = await createTestKey(db)
+  const rotation = { id, graceSeconds: 60, now: new Date() }
+  const gate = Promise.withResolvers<void>()
+  const rotated = Promise.withResolvers<void>()
+  const first = db.transaction(async (tx) => {
+    const made = await rotateKey(tx, rotation)
+    rotated.resolve()
+    await gate.promise
+    return made
+  })
+  await rotated.promise
+  const second = db
+    .transaction((tx) => rotateKey(tx, rotation))
+    .then(
+      () => 'rotated again',
+      (error: Error) => error.message,
+    )
+  await expect
+    .poll(async () => (await db.execute<{ waiting: string }>(sql`select count(*)::text as waiting from pg_locks where not granted`)).rows[0]?.waiting)
+    .not.toBe('0')
+  gate.resolve()
+  expect(await second).toBe(`The key ${id} was rotated before; its successor is ${(await first).id}.`)
+})

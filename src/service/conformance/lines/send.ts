@@ -33,14 +33,22 @@ function commonLines(mode: Mode): Line[] {
       ...notRefusedFor('metadata'),
     },
     { name: 'priorityFee number', says: 'The priority fee is a number', body: { ...send, priorityFee: 'fast' }, ...wrong('priorityFee') },
-    {
-      name: 'recipient invalid',
-      says: 'A recipient that is no address has a code of its own',
-      body: { ...send, recipientAddress: 'bob' },
-      ...refused(400, 'INVALID_RECIPIENT'),
-    },
   ]
-  return rows.map((row) => lineOf(mode, row))
+  return [...rows.map((row) => lineOf(mode, row)), invalidRecipient(mode)]
+}
+
+/** Hosted payments are only made from managed wallets, so that is asked with one. */
+function invalidRecipient(mode: Mode): Line {
+  return single({
+    id: `2 ${mode} recipient invalid`,
+    says: 'A recipient that is no address has a code of its own',
+    endpoint: `POST ${PATHS[mode]}`,
+    ask: ({ managedWallet }) => {
+      if (mode === 'hosted' && managedWallet === undefined) return 'it takes --managed-wallet'
+      return { method: 'POST', path: PATHS[mode], body: { ...send, walletAddress: managedWallet ?? send.walletAddress, recipientAddress: 'bob' } }
+    },
+    ...refused(400, 'INVALID_RECIPIENT'),
+  })
 }
 
 function hostedLines(): Line[] {
