@@ -176,6 +176,24 @@ describe('a transfer that the service broadcasts', () => {
     expect(await receive(all, header, { memo: 'order-11' })).toMatchObject({ paymentId, verified: true, alreadyProcessed: true })
     expect(await solana.connection.getBalance(all.payee.publicKey)).toBe(Number(LAMPORTS))
   })
+
+  test('that can no longer land fails, and its proof is refused from then on', async () => {
+    const all = await parties('order-12')
+    const header = proveTransfer(all.terms, (await sign(all, 'order-12')).serialize())
+    clock.swallowing = true
+    const { paymentId } = await receive(all, header, { memo: 'order-12', timeout: 1 }).finally(() => (clock.swallowing = false))
+    const chain = context.chains.get(solana.network.network)
+    if (!chain || !paymentId) throw new Error('no payment')
+    await eventually(
+      async () => {
+        await followOnce(context, chain, { expiredToo: false })
+        return readPaymentBody(context, paymentId)
+      },
+      ({ status }) => status === 'failed',
+    )
+    expect(await refusal(receive(all, header, { memo: 'order-12' }))).toEqual(refused('transaction_failed', 'transaction'))
+    expect(await solana.connection.getBalance(all.payee.publicKey)).toBe(0)
+  })
 })
 
 describe('a transfer that the payer broadcast', () => {
