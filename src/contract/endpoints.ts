@@ -107,9 +107,6 @@ export const AssetSummary = v.object({
 })
 export type AssetSummary = v.InferOutput<typeof AssetSummary>
 
-/** The fields a wallet that takes fields (MetaMask) is asked with; a convenience, never what a signer should trust. */
-export const DecodedTransaction = v.record(v.string(), v.unknown())
-
 export const endpoints = {
   transactionSend: {
     method: 'POST',
@@ -140,7 +137,8 @@ export const endpoints = {
       /** The most this transaction can cost beside the amount, in native currency; `priorityFee` is the part the validator gets. */
       fee: v.object({ ...Fee.entries, priorityFee: decimal }),
       estimatedConfirmation: v.string(),
-      decoded: DecodedTransaction,
+      /** The fields a wallet that takes fields (MetaMask) is asked with; a convenience, never what a signer should trust. */
+      decoded: v.record(v.string(), v.unknown()),
       /** What the payer signs after landing to turn the payment into an x402 proof; null where the memo is proof enough. */
       proofRequest: v.nullable(v.record(v.string(), v.unknown())),
     }),
