@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, gte, inArray, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gte, inArray, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from './payments.ts'
@@ -14,7 +14,7 @@ export async function lockLane(tx: Database, { network, sender }: Lane): Promise
 
 const OPEN = ['created', 'pending', 'rolled_back'] as const
 
-/** Payments of a lane that were not paid at a height, as far as the rows tell: open ones, and those that landed later. */
+/** Payments of a lane that were not paid at a height, as far as the rows tell: open ones, and those that landed at it or later. */
 export async function readUnpaid(db: Database, { network, sender }: Lane, height: number): Promise<PaymentRecord[]> {
   return db
     .select()
@@ -24,7 +24,7 @@ export async function readUnpaid(db: Database, { network, sender }: Lane, height
         eq(payment.mode, 'hosted'),
         eq(payment.network, network),
         eq(payment.sender, sender),
-        or(inArray(payment.status, [...OPEN]), gt(payment.blockHeight, height)),
+        or(inArray(payment.status, [...OPEN]), gte(payment.blockHeight, height)),
       ),
     )
 }

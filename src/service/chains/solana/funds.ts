@@ -27,6 +27,7 @@ async function readLanded(connection: Connection, signatures: readonly string[],
   if (context.slot < slot) throw new Error('The node answers from a slot before the one it told the balance of.')
   return signatures.filter((_, index) => {
     const status = value[index]
-    return status && status.confirmationStatus !== 'processed' && status.slot <= slot
+    // A node may tell a balance from the middle of a slot: what landed in that very slot counts as still to be paid.
+    return status && status.confirmationStatus !== 'processed' && status.slot < slot
   })
 }
