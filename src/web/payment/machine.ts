@@ -36,7 +36,6 @@ export type PaymentState =
   | (Out & { step: 'rolled_back'; landed: Landed; absentSince: number | null })
   | (Out & { step: 'failed'; reason: FailReason; detail: string | null; landed: Landed | null })
 
-export type PaymentStep = PaymentState['step']
 export type Outcome = 'paid' | 'reverted' | 'other'
 export type UnknownReason = 'wallet_lost' | 'not_seen'
 /** `expired` and `superseded` are proofs that the attempt can never land; `reverted` and `other` are what landed instead of a payment. */
