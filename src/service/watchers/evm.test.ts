@@ -113,6 +113,18 @@ test('a report before the node knows the transaction is kept as a hint and chang
   expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
+test('a report of a transaction that never comes does not hide the one that was found', async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: `0x${'ac'.repeat(32)}` })
+  const hash = await send(payer, built)
+  // Found while it still lacks a confirmation: from here on it is followed by its hash, not by the blocks.
+  await evm.mine()
+  expect(await untilStatus(built, 'pending')).toMatchObject({ signature: hash })
+  await evm.mine()
+  expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
+})
+
 test("a report of another's transaction is refused and the payment stays payable", async () => {
   const { payer, payee } = await parties()
   const built = await build(payer, payee.address)

@@ -44,14 +44,19 @@ async function each<T>(round: Round, items: readonly T[], check: (round: Round, 
   })
 }
 
-/** Follows what a client reported, or what was seen before. A report that turns out to be another transaction is forgotten. */
+/**
+ * Follows what a client reported and what was seen before: a wrong report must not hide the transaction the chain has shown.
+ * A report that turns out to be another transaction is forgotten.
+ */
 async function checkReported({ context, chain }: Round, payment: PaymentRecord): Promise<void> {
-  const signature = payment.reportedSignature ?? payment.signature
-  if (signature === null) return
-  const observation = await chain.observe(signature)
-  const applied = await applyObservation(context, { paymentId: payment.id, signature, observation, source: 'watcher' })
-  const refused = applied === 'foreign' || applied === 'taken'
-  if (refused && payment.reportedSignature === signature) await setReported(context.db, payment.id, null)
+  const { id: paymentId, reportedSignature: reported, signature: seen } = payment
+  for (const signature of new Set([reported, seen])) {
+    if (signature === null) continue
+    const observation = await chain.observe(signature)
+    const applied = await applyObservation(context, { paymentId, signature, observation, source: 'watcher' })
+    if (applied === 'moved') return
+    if (applied !== 'same' && signature === reported) await setReported(context.db, paymentId, null)
+  }
 }
 
 /** Looks for payments nobody reported. The cursor stays where it is until everything found has been looked at. */
