@@ -43,7 +43,8 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
         <p className="mt-2 text-muted">{tone ? <Time at={payment.timestamp} look="full" /> : stateWords(payment)}</p>
         {tone && (
           <Banner className="mt-4" role="note" title={status === 'failed' ? 'This payment failed' : 'This payment was rolled back'} tone={tone}>
-            {stateWords(payment)} {payment.failure}
+            {stateWords(payment)}
+            {payment.failure && payment.blockHeight !== null && <p className="mt-1 font-mono text-xs">{payment.failure}</p>}
           </Banner>
         )}
       </header>

@@ -110,7 +110,8 @@ test('a failure the chain confirms is no contradiction', async () => {
 test('a payment called paid that the chain does not know is contradicted; one on its way is not', async () => {
   const url = await node({ ...honest, eth_getTransactionByHash: null, eth_getTransactionReceipt: null })
   expect((await readTruth(payment, network, url)).kind).toBe('contradicted')
-  expect((await readTruth({ ...payment, status: 'pending' }, network, url)).kind).toBe('nothing')
+  expect(await readTruth({ ...payment, status: 'pending' }, network, url)).toMatchObject({ kind: 'nothing', body: expect.stringContaining('yet') })
+  expect(await readTruth({ ...payment, status: 'failed' }, network, url)).toMatchObject({ kind: 'nothing', body: expect.stringContaining('not on the chain') })
   expect((await readTruth({ ...payment, status: 'created', signature: null }, network, url)).kind).toBe('nothing')
 })
 

@@ -66,7 +66,8 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
 
 function absent(status: PaymentStatusBody['status']): Truth {
   if (isPaid(status)) return { kind: 'contradicted', body: 'The service says this payment arrived. Your node does not know its transaction.' }
-  return { kind: 'nothing', body: 'Your node does not show the transaction yet.' }
+  if (status === 'created' || status === 'pending') return { kind: 'nothing', body: 'Your node does not show the transaction yet.' }
+  return { kind: 'nothing', body: 'Your node does not know the transaction either: it is not on the chain.' }
 }
 
 function row(name: string, record: string, chain: string): TruthRow {
