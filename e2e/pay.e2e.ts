@@ -83,7 +83,7 @@ test('a whole purchase works with the keyboard alone', async ({ net, chains, buy
   await page.keyboard.type(amount)
   await tabTo(page.getByRole('button', { name: 'Connect a wallet to pay' }))
   await page.keyboard.press('Enter')
-  await tabTo(page.getByRole('button', { name: 'Connect MetaMask on EVM' }))
+  await tabTo(page.getByRole('button', { name: 'Connect MetaMask on Ethereum' }))
   await page.keyboard.press('Enter')
   await tabTo(page.getByRole('button', { name: 'Review payment' }))
   await page.keyboard.press('Enter')

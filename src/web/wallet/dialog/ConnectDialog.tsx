@@ -63,7 +63,7 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
       onClose={closeConnectDialog}
       open
       size="sm"
-      title={stage.name === 'accounts' ? 'Which account?' : family ? `Connect ${family === 'evm' ? 'an EVM' : 'a Solana'} wallet` : 'Connect a wallet'}
+      title={stage.name === 'accounts' ? 'Which account?' : family ? `Connect ${family === 'evm' ? 'an Ethereum' : 'a Solana'} wallet` : 'Connect a wallet'}
     >
       {stage.name === 'choose' && stage.trouble && (
         <Banner className="mb-3" role="alert" tone="warn">
