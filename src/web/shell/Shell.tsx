@@ -23,7 +23,7 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
       >
         Skip to the page
       </button>
-      <div className="lg:grid lg:grid-cols-[232px_minmax(0,1fr)]">
+      <div className="lg:grid lg:grid-cols-[232px_minmax(0,1fr)] print:block">
         <aside className="no-print sticky top-0 hidden h-dvh flex-col border-e border-line bg-sunken px-3 py-5 lg:flex">
           <Brand title={title} />
           <Navigation look="side" />

@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'react'
 import { shortAddress } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
 import { serverNow } from '../../clock.ts'
@@ -12,6 +13,8 @@ import { Skeleton } from '../../ui/Skeleton.tsx'
 import { useAccounts } from '../../wallet/accounts.ts'
 import { amountOf } from './words.ts'
 import { StepHeading } from './StepHeading.tsx'
+
+const SLOW_AFTER_MS = 5_000
 
 export type BuildStepProps = {
   run: PaymentRun
@@ -35,6 +38,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
           <p className="mt-1 text-sm text-muted">The transaction is built, read and tried out before you see it.</p>
           <Skeleton className="mt-5 h-7 w-3/4" />
           <Skeleton className="mt-5 h-48" />
+          <SlowNotice />
         </div>
       </Card>
     )
@@ -85,6 +89,20 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
         <Button onClick={onChange}>Change the payment</Button>
       </div>
     </Card>
+  )
+}
+
+/** A network that does not answer is waited for; the reader learns that it is not them, and that nothing moved. */
+function SlowNotice() {
+  const [slow, setSlow] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <p className="mt-4 text-sm text-muted" role="status">
+      {slow && 'The network takes longer than usual to answer. Nothing was sent.'}
+    </p>
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Match, MatchRow } from '#chains/match.ts'
+import { useNetwork } from '../../shell/use-config.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
@@ -13,8 +14,8 @@ const LABELS: Readonly<Record<MatchRow['field'], string>> = {
   feePayer: 'Fee paid by',
   signers: 'Signed by',
   memo: 'Memo',
-  expiry: 'Expiry',
-  instructions: 'Instructions',
+  expiry: 'Good until',
+  instructions: 'What it does',
 }
 
 /** Requested beside the transaction, field by field. Equal values are told once, unequal ones both. */
@@ -87,5 +88,8 @@ function Difference({ row }: { row: MatchRow }) {
 const CODES = new Set<MatchRow['field']>(['sender', 'recipient', 'feePayer', 'signers', 'memo', 'expiry', 'network'])
 
 function Value({ row, text }: { row: MatchRow; text: string }) {
+  const network = useNetwork(text)
+  if (row.field === 'network' && network) return `${network.name} (${text})`
+  if (row.field === 'expiry' && /^nonce \d+$/.test(text)) return `your account sends its transaction ${text.slice('nonce '.length)} (the nonce)`
   return <span className={cx(CODES.has(row.field) && /[0-9a-zA-Z]{16}/.test(text) && 'font-mono text-[13px] break-all')}>{text}</span>
 }

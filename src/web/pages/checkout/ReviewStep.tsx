@@ -73,13 +73,13 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
 
       <div className="sticky bottom-16 -mx-5 mt-6 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4 lg:bottom-0">
         {closing && !blocked && <p className="mb-3 text-sm text-warn-ink">Too little time is left to sign. Prepare it again: everything you entered is kept.</p>}
-        <div className="flex flex-wrap gap-2">
+        <div className="flex gap-2">
           {blocked ? (
             <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg">
               Prepare it again
             </Button>
           ) : closing ? (
-            <Button className="flex-1" icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg" variant="primary">
+            <Button className="min-w-0 flex-1 max-sm:px-3" icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg" variant="primary">
               Prepare it again
             </Button>
           ) : !account ? (
@@ -87,11 +87,11 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
               Connect {order.walletName}
             </Button>
           ) : (
-            <Button busy={busy || running} className="flex-1" disabled={unticked} icon={<Icon name="wallet" />} onClick={() => void sign()} size="lg" variant="primary">
+            <Button busy={busy || running} className="min-w-0 flex-1 max-sm:px-3" disabled={unticked} icon={<Icon className="max-sm:hidden" name="wallet" />} onClick={() => void sign()} size="lg" variant="primary">
               {running ? 'Trying it out' : state.step === 'rejected' ? `Sign again in ${order.walletName}` : `Sign in ${order.walletName}`}
             </Button>
           )}
-          <Button onClick={onChange} size="lg">
+          <Button className="max-sm:px-4" onClick={onChange} size="lg">
             Change
           </Button>
         </div>
