@@ -32,9 +32,9 @@ export function Address({ value, full, copy, href, noun = 'address', className }
   )
 }
 
-/** Gaps are drawn, not written: what is copied holds no spaces. */
+/** Gaps are drawn, not written: what is copied holds no spaces. The first and last group are those of the short form. */
 function Groups({ value }: { value: string }) {
-  const groups = value.match(/.{1,4}/gu) ?? []
+  const groups = value.match(/^(?:0x|pay_).{1,4}|.{1,4}/gu) ?? []
   return (
     <span className="break-words">
       {groups.map((group, index) => (
