@@ -169,3 +169,12 @@ test('a body of more than 64 KiB, nested too deep, or not UTF-8 is refused', asy
   expect((await send('POST', '/api/session', { ...headers, 'Transfer-Encoding': 'chunked' }, `"${'x'.repeat(70_000)}"`)).status).toBe(413)
   for (const body of ['', '{', '['.repeat(100_0), '{"id":"a","id":"b","signature":""}', '{"__proto__":{}}']) expect((await send('POST', '/api/session', headers, body)).status).toBe(400)
 })
+
+test('a field or a parameter with the name of something every object has is as unknown as any other', async () => {
+  const headers = { Origin: ORIGIN, 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' }
+  for (const name of ['toString', 'valueOf', 'hasOwnProperty', '__proto__', 'constructor']) {
+    const body = JSON.stringify({ walletAddress: '11111111111111111111111111111111', network: 'eip155:1' }).replace('{', `{"${name}":1,`)
+    expect((await send('POST', '/api/session/challenge', headers, body)).status, name).toBe(400)
+    expect((await send('GET', `/api/payments?${name}=1`, { Origin: ORIGIN })).status, name).toBe(400)
+  }
+})
