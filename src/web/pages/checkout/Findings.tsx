@@ -17,6 +17,7 @@ export function Findings({ findings, blocked, ticked, onTick }: FindingsProps) {
       tone={severity === 'critical' ? 'bad' : severity === 'warn' ? 'warn' : 'info'}
     >
       {text}
+      {severity === 'critical' && ' Nothing was sent.'}
       {severity === 'warn' && !blocked && (
         <Checkbox
           checked={ticked.includes(code)}

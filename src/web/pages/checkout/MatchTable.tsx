@@ -45,7 +45,7 @@ export function MatchTable({ match }: { match: Match }) {
         </thead>
         <tbody className="divide-y divide-line border-y border-line">
           {rows.map((row) => (
-            <tr className={cx(!row.ok && 'bg-bad-soft')} key={row.field}>
+            <tr className={cx(!row.ok && 'bg-bad-soft *:first:ps-3 *:last:pe-3')} key={row.field}>
               <th className="w-28 py-2.5 pe-3 text-start align-top font-normal text-muted sm:w-36" scope="row">
                 {LABELS[row.field]}
               </th>
@@ -90,6 +90,17 @@ const CODES = new Set<MatchRow['field']>(['sender', 'recipient', 'feePayer', 'si
 function Value({ row, text }: { row: MatchRow; text: string }) {
   const network = useNetwork(text)
   if (row.field === 'network' && network) return `${network.name} (${text})`
-  if (row.field === 'expiry' && /^nonce \d+$/.test(text)) return `your account sends its transaction ${text.slice('nonce '.length)} (the nonce)`
+  if (row.field === 'expiry' && row.ok) return <Expiry text={text} />
   return <span className={cx(CODES.has(row.field) && /[0-9a-zA-Z]{16}/.test(text) && 'font-mono text-[13px] break-all')}>{text}</span>
+}
+
+/** How long the transaction is good: on EVM until its number is used, on Solana for as long as its blockhash is young. */
+function Expiry({ text }: { text: string }) {
+  const nonce = /^nonce (\d+)$/.exec(text)?.[1]
+  if (nonce) return `your account sends its transaction ${nonce} (the nonce)`
+  return (
+    <>
+      its blockhash is about a minute old: <span className="font-mono text-[13px] break-all">{text}</span>
+    </>
+  )
 }

@@ -51,7 +51,7 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
         <StepHeading>
           Check and sign
         </StepHeading>
-        <Deadline seconds={seconds} />
+        {!blocked && <Deadline seconds={seconds} />}
       </div>
 
       <ReviewSummary blocked={blocked} fee={fee} order={order} />

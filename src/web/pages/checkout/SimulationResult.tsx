@@ -25,6 +25,7 @@ export function SimulationResult({ simulation, order }: { simulation: Simulation
           {label}
         </Badge>
       </div>
+      {simulation.state === 'unavailable' && <p className="mt-0.5 text-sm text-muted">Not tried out: {simulation.reason}</p>}
       {simulation.state === 'running' && <Skeleton className="mt-3 h-16" />}
       {simulation.state === 'passed' && (
         <dl className="mt-3 grid gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-2">

@@ -20,7 +20,7 @@ const names: Readonly<Record<string, string>> = {
   sender: 'From',
   recipient: 'To',
   amount: 'Amount',
-  asset: 'Asset',
+  asset: 'Currency',
   feePayer: 'Fee paid by',
   signers: 'Signed by',
   memo: 'Memo',

@@ -37,7 +37,7 @@ export function PaymentTable({ rows, before, after, total }: RowsInView) {
           <Th end>Date</Th>
         </tr>
       </thead>
-      <tbody>
+      <tbody className="[&>tr:last-child>td]:border-b-0">
         {before > 0 && <Gap height={before} />}
         {rows.map(({ index, row }) => (
           <Row index={index} key={row.paymentId} networkName={nameOf(row.network)} row={row} />
