@@ -51,7 +51,7 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
         <StepHeading>
           Check and sign
         </StepHeading>
-        {!blocked && <Deadline seconds={seconds} />}
+        {!blocked && <Deadline closing={closing} seconds={seconds} />}
       </div>
 
       <ReviewSummary blocked={blocked} fee={fee} order={order} />

@@ -52,8 +52,8 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">
         <div className="grid min-w-0 content-start gap-4">
           <PaymentFacts network={network} payment={payment} />
-          {payment.metadata && Object.keys(payment.metadata).length > 0 && <MetadataCard metadata={payment.metadata} />}
           {network && <TruthCard network={network} payment={payment} />}
+          {payment.metadata && Object.keys(payment.metadata).length > 0 && <MetadataCard metadata={payment.metadata} />}
         </div>
         <div className="grid min-w-0 content-start gap-4">
           <Card title="What happened">
