@@ -134,7 +134,7 @@ export const endpoints = {
     summary: 'Report what was broadcast; the service checks the chain before it believes it',
     scope: 'transaction:build',
     audience: 'browser',
-    body: v.strictObject({ paymentId, signature: v.pipe(v.string(), v.maxLength(100)) }),
+    body: v.strictObject({ paymentId, signature: v.pipe(v.string(), v.maxLength(100, 'Expected at most 100 characters.')) }),
     response: PaymentStatusBody,
     problems: ['NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
   },
@@ -241,5 +241,5 @@ export type EndpointResponse<K extends EndpointName> = v.InferOutput<Endpoints[K
 
 
 function walletList() {
-  return v.pipe(v.string(), v.transform((text) => text.split(',')), v.array(address), v.minLength(1), v.maxLength(20))
+  return v.pipe(v.string(), v.transform((text) => text.split(',')), v.array(address), v.minLength(1), v.maxLength(20, 'Expected at most 20 addresses.'))
 }

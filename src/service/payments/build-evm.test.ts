@@ -103,8 +103,7 @@ test('the priority fee is the total the validator can get; automatic stays small
   const reply = await build({ walletAddress: payer.address, priorityFee: '0.00021' })
   expect(reply.decoded.maxPriorityFeePerGas).toBe((210_000_000_000_000n / 21_000n).toString())
   expect(reply.fee.priorityFee).toEqual(new LosslessNumber('0.00021'))
-  const none = await build({ walletAddress: payer.address, priorityFee: '0' })
-  expect(none.decoded.maxPriorityFeePerGas).toBe('0')
+  for (const priorityFee of ['0', '0.0', '0e0']) expect((await build({ walletAddress: payer.address, priorityFee })).decoded.maxPriorityFeePerGas).toBe('0')
   const automatic = await build({ walletAddress: payer.address })
   expect(BigInt(String(automatic.decoded.maxPriorityFeePerGas))).toBeLessThanOrEqual(5_000_000_000n)
 })
@@ -126,7 +125,11 @@ const recipients = [
 
 test.each(recipients)('INVALID_RECIPIENT: %s', async (_title, recipientAddress, message) => {
   const payer = await evm.wallet(ETH)
-  expect(await refusal({ walletAddress: payer.address, recipientAddress })).toMatchObject({ code: 'INVALID_RECIPIENT', message: expect.stringMatching(message) })
+  expect(await refusal({ walletAddress: payer.address, recipientAddress })).toMatchObject({
+    code: 'INVALID_RECIPIENT',
+    message: expect.stringMatching(message),
+    facts: { details: { recipientAddress: expect.stringContaining('Received') } },
+  })
 })
 
 test('INVALID_RECIPIENT: the sender itself, in any spelling', async () => {

@@ -79,6 +79,7 @@ test('the wallet may be emptied to the lamport, or keep its rent; nothing betwee
   for (const left of [1n, RENT - 1n]) {
     expect(await refusal(payer, { amount: spell(SOL - FEE - left) })).toMatchObject({
       code: 'INSUFFICIENT_BALANCE',
+      message: expect.stringContaining('the rent that the wallet must keep'),
       facts: { details: { requiredAtomic: (SOL - left + RENT).toString() } },
     })
   }
@@ -96,7 +97,7 @@ test('INVALID_RECIPIENT: less than the rent minimum to an address never used nam
   expect(await refusal(payer, { amount })).toMatchObject({
     code: 'INVALID_RECIPIENT',
     message: expect.stringContaining('0.00089088 SOL'),
-    facts: { details: { minimumAtomic: RENT.toString() } },
+    facts: { details: { minimumAtomic: RENT.toString(), asset: '11111111111111111111111111111111', symbol: 'SOL' } },
   })
   await build(payer, { amount: formatAmount(RENT, 9) })
   const used = await solana.wallet(RENT)
@@ -114,7 +115,11 @@ test.each([
   ['the incinerator', '1nc1nerator11111111111111111111111111111111', /incinerator/],
 ])('INVALID_RECIPIENT: %s', async (_title, recipientAddress, message) => {
   const payer = await solana.wallet(SOL)
-  expect(await refusal(payer, { recipientAddress })).toMatchObject({ code: 'INVALID_RECIPIENT', message: expect.stringMatching(message) })
+  expect(await refusal(payer, { recipientAddress })).toMatchObject({
+    code: 'INVALID_RECIPIENT',
+    message: expect.stringMatching(message),
+    facts: { details: { recipientAddress: expect.stringContaining(recipientAddress) } },
+  })
 })
 
 test('INVALID_RECIPIENT: the sender itself', async () => {

@@ -33,7 +33,7 @@ export async function buildTransaction(context: Context, actor: Actor, body: Bod
   const chain = chainOf(context, network.network)
   const paymentId = createPaymentId()
   const built = await chain.build({ paymentId, network: network.network, asset, sender, recipient, amountAtomic }, wish.priorityFeeAtomic)
-  if (!built.ok) throw refuseBuilt(built, amountAtomic)
+  if (!built.ok) throw refuseBuilt(built, body, amountAtomic)
 
   const at = context.now()
   const row = await context.db.transaction(async (tx) => {
@@ -93,17 +93,20 @@ function readWish(context: Context, body: Body): Wish {
 /** Atomic units; zero is a choice, nothing is `automatic`. A problem comes back as its sentence. */
 function readPriorityFee(text: string | undefined, decimals: number): bigint | undefined | string {
   if (text === undefined) return undefined
-  if (/^0(\.0+)?$/.test(text)) return 0n
+  if (/^0(\.0+)?([eE][+-]?[0-9]+)?$/.test(text)) return 0n
   const parsed = parseAmount(text, decimals)
   return parsed.ok ? parsed.atomic : describeAmountProblem(parsed.problem, text, decimals)
 }
 
-function refuseBuilt(built: Exclude<Built, { ok: true }>, amountAtomic: bigint): ProblemError {
-  if (built.code === 'INVALID_RECIPIENT') return new ProblemError('INVALID_RECIPIENT', { message: built.message, details: built.details })
+function refuseBuilt(built: Exclude<Built, { ok: true }>, { recipientAddress }: Body, amountAtomic: bigint): ProblemError {
+  if (built.code === 'INVALID_RECIPIENT') {
+    return new ProblemError('INVALID_RECIPIENT', { message: built.message, details: { recipientAddress: `Received ${describe(recipientAddress)}.`, ...built.details } })
+  }
   const { requiredAtomic, availableAtomic, feeAtomic, asset } = built
   const spell = (atomic: bigint) => formatAmount(atomic, asset.decimals)
+  const rest = requiredAtomic > amountAtomic + feeAtomic ? 'its fee and the rent that the wallet must keep' : 'its fee'
   return new ProblemError('INSUFFICIENT_BALANCE', {
-    message: `The wallet holds ${spell(availableAtomic)} ${asset.symbol}; ${spell(amountAtomic)} and its fee need ${spell(requiredAtomic)} ${asset.symbol}.`,
+    message: `The wallet holds ${spell(availableAtomic)} ${asset.symbol}; ${spell(amountAtomic)} and ${rest} need ${spell(requiredAtomic)} ${asset.symbol}.`,
     details: {
       required: spell(requiredAtomic),
       requiredAtomic: requiredAtomic.toString(),

@@ -65,13 +65,13 @@ function refuseByRecipient(network: Network, { recipient, amountAtomic, to, rent
   const message = refuseRecipient(recipient, to)
   if (message) return { ok: false, code: 'INVALID_RECIPIENT', message }
   if (BigInt(to?.lamports ?? 0) + amountAtomic >= rentAtomic) return undefined
-  const { symbol, decimals } = nativeAsset(network)
+  const { address, symbol, decimals } = nativeAsset(network)
   const minimum = formatAmount(rentAtomic - BigInt(to?.lamports ?? 0), decimals)
   return {
     ok: false,
     code: 'INVALID_RECIPIENT',
     message: `This address has never been used: its first payment must be at least ${minimum} ${symbol}.`,
-    details: { minimum, minimumAtomic: (rentAtomic - BigInt(to?.lamports ?? 0)).toString(), asset: symbol },
+    details: { minimum, minimumAtomic: (rentAtomic - BigInt(to?.lamports ?? 0)).toString(), asset: address, symbol },
   }
 }
 
