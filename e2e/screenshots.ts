@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { chromium, type Page } from '@playwright/test'
+import { findBrowser } from '../src/testing/browser.ts'
 import { expectPaid, expectReviewed } from './checkout.ts'
 
 /**
@@ -16,7 +17,7 @@ const [url] = process.argv.slice(2)
 if (!url) throw new Error('Say where the devnet is: node e2e/screenshots.ts http://localhost:4173')
 
 await mkdir(FOLDER, { recursive: true })
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] })
+const browser = await chromium.launch({ executablePath: await findBrowser(process.env), args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] })
 try {
   const buyer = await open(DESK)
   await review(buyer)
