@@ -279,6 +279,51 @@ test('a transaction that is final before it has all confirmations is waited for,
   expect(events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
 })
 
+test('a transaction that the wallet sped up is followed to its confirmations, block by block', async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  const slow = await send(payer, built)
+  expect(await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: slow })).toMatchObject({ status: 'pending' })
+  const fees = { gas: 21_000n, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 11n }
+  const fast = await evm.client.sendRawTransaction({
+    serializedTransaction: await payer.signTransaction({ type: 'eip1559', chainId: 31337, nonce: 0, ...fees, to: payee.address, value: ETH / 100n }),
+  })
+  await evm.mine()
+  await eventually(
+    () => read(built),
+    ({ signature }) => signature === fast,
+  )
+  await evm.mine()
+  expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature: fast })
+})
+
+test('an expired payment that lands is found though its block was read before it had its confirmations', async () => {
+  await using other = await openContext([evm.network])
+  const [chain] = other.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { payer, payee } = await parties()
+  const built = await buildTransaction(other.context, other.actor, { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' })
+  const seen = async (height: bigint) => {
+    await eventually(
+      () => chain.head(),
+      (head) => BigInt(head.height) >= height,
+    )
+    await followOnce(other.context, chain, { expiredToo: true })
+    return readPaymentBody(other.context, built.paymentId)
+  }
+  await evm.mine(built.lastValidBlockHeight - Number(await evm.client.getBlockNumber()) + 1 + Math.ceil(60_000 / evm.network.blockTimeMs))
+  await eventually(
+    async () => seen(await evm.client.getBlockNumber()),
+    ({ status }) => status === 'expired',
+  )
+  const hash = await send(payer, built)
+  for (let block = 0; block < 3; block++) {
+    await evm.mine()
+    await seen(await evm.client.getBlockNumber())
+  }
+  expect(await readPaymentBody(other.context, built.paymentId)).toMatchObject({ status: 'confirmed', signature: hash })
+})
+
 test('two watching processes write each event once, and one goes on alone when the other ends', async () => {
   await using second = await openContext([evm.network], { beside: context })
   const other = startWatchers(second.context)

@@ -74,9 +74,11 @@ async function search(round: Round, searched: readonly PaymentRecord[]): Promise
   return readTo
 }
 
+/** What is not certain yet is kept as if it had been reported: its block is not searched again. */
 async function checkFound({ context, chain }: Round, { paymentId, signature }: Found): Promise<void> {
   if (await findBySignature(context.db, chain.network.network, signature)) return
-  await applyObservation(context, { paymentId, signature, observation: await chain.observe(signature), source: 'watcher' })
+  const applied = await applyObservation(context, { paymentId, signature, observation: await chain.observe(signature), source: 'watcher' })
+  if (applied === 'same') await setReported(context.db, paymentId, signature)
 }
 
 /** Finalizes a confirmed payment, or takes it back when its block is gone. */
