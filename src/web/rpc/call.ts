@@ -46,7 +46,7 @@ function readResult(text: string, host: string): unknown {
     throw new RpcProblem(`${host} answered something that is not JSON-RPC.`, { cause: error })
   }
   if (typeof value !== 'object' || value === null) throw new RpcProblem(`${host} answered something that is not JSON-RPC.`)
-  if ('error' in value && value.error) throw new RpcProblem(`${host} refused the question.`, { cause: value.error })
+  if ('error' in value && value.error) throw new RpcProblem(`${host} refused the question: it may belong to another kind of network.`, { cause: value.error })
   if (!('result' in value)) throw new RpcProblem(`${host} answered something that is not JSON-RPC.`)
   return value.result
 }
