@@ -99,7 +99,12 @@ async function answerOne(chain: Chain, input: unknown): Promise<string> {
 }
 
 async function forward(chain: Chain, body: string): Promise<string> {
-  const response = await fetch(chain.surfnet.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+  const response = await fetch(chain.surfnet.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+  })
   return response.text()
 }
 

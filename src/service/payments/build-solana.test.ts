@@ -124,7 +124,10 @@ test.each([
 
 test('INVALID_RECIPIENT: the sender itself', async () => {
   const payer = await solana.wallet(SOL)
-  expect(await refusal(payer, { recipientAddress: payer.publicKey.toBase58() })).toMatchObject({ code: 'INVALID_RECIPIENT', message: expect.stringMatching(/sender itself/) })
+  expect(await refusal(payer, { recipientAddress: payer.publicKey.toBase58() })).toMatchObject({
+    code: 'INVALID_RECIPIENT',
+    message: expect.stringMatching(/sender itself/),
+  })
 })
 
 test.each([TOKEN_PROGRAM, TOKEN_2022_PROGRAM])('INVALID_RECIPIENT: a token account of %s', async (owner) => {
@@ -144,5 +147,8 @@ test('a sender that belongs to a program cannot pay', async () => {
 
 test('a priority fee above what a transaction may offer is refused with the maximum', async () => {
   const payer = await solana.wallet(SOL)
-  expect(await refusal(payer, { priorityFee: '0.5' })).toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { priorityFee: expect.stringContaining('at most 0.04') } } })
+  expect(await refusal(payer, { priorityFee: '0.5' })).toMatchObject({
+    code: 'INVALID_PARAMETERS',
+    facts: { details: { priorityFee: expect.stringContaining('at most 0.04') } },
+  })
 })

@@ -80,7 +80,12 @@ test('a payment that is reported in the pool goes from created over pending and 
 
   await evm.mine(8)
   const final = await untilStatus(built, 'finalized')
-  expect(final.events.map(({ status, source }) => `${status} ${source}`)).toEqual(['created service', 'pending client', 'confirmed watcher', 'finalized watcher'])
+  expect(final.events.map(({ status, source }) => `${status} ${source}`)).toEqual([
+    'created service',
+    'pending client',
+    'confirmed watcher',
+    'finalized watcher',
+  ])
   expect(await evm.client.getBalance({ address: payee.address })).toBe(ETH / 100n)
 })
 
@@ -253,7 +258,15 @@ test('a broadcast payment that was replaced in the pool has failed, once that is
   await evm.mine(built.lastValidBlockHeight - height + 200)
   expect(await read(built)).toMatchObject({ status: 'pending' })
   await evm.client.sendRawTransaction({
-    serializedTransaction: await payer.signTransaction({ type: 'eip1559', chainId: 31337, nonce: 0, gas: 21_000n, maxFeePerGas: 10n ** 10n, to: payer.address, value: 0n }),
+    serializedTransaction: await payer.signTransaction({
+      type: 'eip1559',
+      chainId: 31337,
+      nonce: 0,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      to: payer.address,
+      value: 0n,
+    }),
   })
   await evm.mine(12)
   expect(await untilStatus(built, 'failed')).toMatchObject({ failure: expect.stringContaining('can no longer land') })

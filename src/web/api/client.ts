@@ -35,7 +35,9 @@ export async function call<K extends EndpointName>(name: K, request: EndpointReq
 }
 
 export type BrowserEndpointName = keyof typeof browserEndpoints
-type Body<K extends BrowserEndpointName> = (typeof browserEndpoints)[K] extends { body: infer S extends v.GenericSchema } ? { body: v.InferInput<S> } : { body?: undefined }
+type Body<K extends BrowserEndpointName> = (typeof browserEndpoints)[K] extends { body: infer S extends v.GenericSchema }
+  ? { body: v.InferInput<S> }
+  : { body?: undefined }
 type Reply<K extends BrowserEndpointName> = v.InferOutput<(typeof browserEndpoints)[K]['response']>
 
 /** Calls one of the proxy's own endpoints. Same promises as `call`. */

@@ -33,7 +33,10 @@ export async function callRpc(url: string, method: string, params: readonly unkn
     text = await response.text()
   } catch (error) {
     if (error instanceof RpcProblem) throw error
-    throw new RpcProblem(timeout.aborted ? `${host} did not answer in time.` : `${host} cannot be reached from this browser, or this site does not allow asking it.`, { cause: error })
+    throw new RpcProblem(
+      timeout.aborted ? `${host} did not answer in time.` : `${host} cannot be reached from this browser, or this site does not allow asking it.`,
+      { cause: error },
+    )
   }
   return readResult(text, host)
 }

@@ -47,7 +47,12 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
             <OfflineBanner />
             <PauseBanner />
           </header>
-          <main className="mx-auto w-full max-w-[1160px] flex-1 px-4 pt-6 pb-28 outline-none sm:px-6 lg:px-10 lg:pt-8 lg:pb-16" id="main" ref={main} tabIndex={-1}>
+          <main
+            className="mx-auto w-full max-w-[1160px] flex-1 px-4 pt-6 pb-28 outline-none sm:px-6 lg:px-10 lg:pt-8 lg:pb-16"
+            id="main"
+            ref={main}
+            tabIndex={-1}
+          >
             {children}
           </main>
         </div>

@@ -24,7 +24,13 @@ export function Address({ value, full, copy, href, noun = 'address', className }
       </span>
       {copy && <CopyButton label={`Copy ${noun}`} value={value} />}
       {href && (
-        <a aria-label={`Show ${noun} in the explorer`} className="touch-target inline-flex size-6 shrink-0 items-center justify-center rounded-sm text-muted hover:text-ink" href={href} rel="noopener noreferrer" target="_blank">
+        <a
+          aria-label={`Show ${noun} in the explorer`}
+          className="touch-target inline-flex size-6 shrink-0 items-center justify-center rounded-sm text-muted hover:text-ink"
+          href={href}
+          rel="noopener noreferrer"
+          target="_blank"
+        >
           <Icon name="external" size={14} />
         </a>
       )}

@@ -32,7 +32,10 @@ export function Amount({ atomic, decimals, symbol, size = 'sm', exact, className
   const amount = formatAmountText(BigInt(atomic), decimals, { exact })
   const unit = size === 'lg' || size === 'xl' ? 'ms-[0.3em] text-[0.6em] font-medium text-muted' : 'ms-[0.35em] text-muted'
   return (
-    <span className={cx('figures', exact ? '[overflow-wrap:anywhere]' : 'whitespace-nowrap', size === 'xl' ? largest(amount.text.length) : sizes[size], className)} title={hidden ? undefined : `${amount.exact} ${symbol}`}>
+    <span
+      className={cx('figures', exact ? '[overflow-wrap:anywhere]' : 'whitespace-nowrap', size === 'xl' ? largest(amount.text.length) : sizes[size], className)}
+      title={hidden ? undefined : `${amount.exact} ${symbol}`}
+    >
       {hidden ? <span aria-label="Amount hidden">••••</span> : amount.text}
       <span className={unit}>{symbol}</span>
     </span>

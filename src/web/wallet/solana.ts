@@ -74,7 +74,10 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletS
       const name = rememberedWallet('solana')
       if (name === undefined) return
       // A locked wallet, or one that is gone: the person connects by hand, nothing is forgotten and nothing pops up.
-      await bounded(selectAdapter(root, name).then((adapter) => adapter.autoConnect()), QUIET_WITHIN_MS).catch(() => undefined)
+      await bounded(
+        selectAdapter(root, name).then((adapter) => adapter.autoConnect()),
+        QUIET_WITHIN_MS,
+      ).catch(() => undefined)
       publish()
     },
     disconnect: async () => {

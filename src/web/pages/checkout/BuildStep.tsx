@@ -32,9 +32,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
     return (
       <Card>
         <div aria-busy="true">
-          <StepHeading>
-            Preparing {amountOf(order)}
-          </StepHeading>
+          <StepHeading>Preparing {amountOf(order)}</StepHeading>
           <p className="mt-1 text-sm text-muted">The transaction is built, read and tried out before you see it.</p>
           <Skeleton className="mt-5 h-7 w-3/4" />
           <Skeleton className="mt-5 h-48" />
@@ -46,9 +44,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
   const trouble = state.step === 'draft' ? state.trouble : null
   return (
     <Card>
-      <StepHeading>
-        {headingOf(state)}
-      </StepHeading>
+      <StepHeading>{headingOf(state)}</StepHeading>
       {trouble && (
         <Banner className="mt-4" role="alert" title={trouble.title} tone="warn">
           {trouble.body}

@@ -7,11 +7,15 @@ import { Icon } from '../../ui/Icon.tsx'
 export function Deadline({ seconds, closing }: { seconds: number; closing: boolean }) {
   const near = seconds <= 25
   return (
-    <p className={cx('figures inline-flex h-6 items-center gap-1.5 rounded-full px-2 text-xs font-medium forced-edge', near ? 'bg-warn-soft text-warn-ink' : 'bg-neutral-soft text-neutral-ink')} role="timer">
+    <p
+      className={cx(
+        'figures inline-flex h-6 items-center gap-1.5 rounded-full px-2 text-xs font-medium forced-edge',
+        near ? 'bg-warn-soft text-warn-ink' : 'bg-neutral-soft text-neutral-ink',
+      )}
+      role="timer"
+    >
       <Icon name={near ? 'warning' : 'clock'} size={14} />
-      <span>
-        {closing ? 'Out of time' : `Sign within ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`}
-      </span>
+      <span>{closing ? 'Out of time' : `Sign within ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`}</span>
     </p>
   )
 }

@@ -49,9 +49,7 @@ export function MatchTable({ match }: { match: Match }) {
               <th className="w-28 py-2.5 pe-3 text-start align-top font-normal text-muted sm:w-36" scope="row">
                 {LABELS[row.field]}
               </th>
-              <td className="py-2.5 align-top [overflow-wrap:anywhere]">
-                {row.ok ? <Value row={row} text={row.got} /> : <Difference row={row} />}
-              </td>
+              <td className="py-2.5 align-top [overflow-wrap:anywhere]">{row.ok ? <Value row={row} text={row.got} /> : <Difference row={row} />}</td>
               <td className="w-8 py-2.5 ps-2 text-end align-top">
                 <span className={cx('inline-flex', row.ok ? 'text-good-ink' : 'text-bad-ink')}>
                   <Icon name={row.ok ? 'check' : 'cross'} />

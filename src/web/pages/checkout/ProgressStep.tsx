@@ -43,10 +43,10 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         Receipt from {useConfig().title}
       </p>
       <div className="text-center">
-        <span className={cx('inline-flex size-12 items-center justify-center rounded-full', toneClass[tone])}>{working && !isPaid(state) ? <Spinner /> : <Icon name={icon} size={20} />}</span>
-        <StepHeading large>
-          {title}
-        </StepHeading>
+        <span className={cx('inline-flex size-12 items-center justify-center rounded-full', toneClass[tone])}>
+          {working && !isPaid(state) ? <Spinner /> : <Icon name={icon} size={20} />}
+        </span>
+        <StepHeading large>{title}</StepHeading>
         <p className="mx-auto mt-1 max-w-120 text-sm text-muted">{body}</p>
         <div className="mt-4">
           <Amount atomic={order.amountAtomic} decimals={decimals} exact size="xl" symbol={symbol} />

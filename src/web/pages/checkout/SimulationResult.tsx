@@ -35,10 +35,16 @@ export function SimulationResult({ simulation, order }: { simulation: Simulation
               <dd className="mt-0.5">
                 <span className="figures text-sm font-medium">
                   {afterAtomic >= beforeAtomic ? '+' : '−'}
-                  <Amount atomic={afterAtomic >= beforeAtomic ? afterAtomic - beforeAtomic : beforeAtomic - afterAtomic} decimals={decimals} exact symbol={symbol} />
+                  <Amount
+                    atomic={afterAtomic >= beforeAtomic ? afterAtomic - beforeAtomic : beforeAtomic - afterAtomic}
+                    decimals={decimals}
+                    exact
+                    symbol={symbol}
+                  />
                 </span>
                 <span className="mt-0.5 block text-xs text-muted">
-                  <Amount atomic={beforeAtomic} className="!text-xs" decimals={decimals} symbol={symbol} /> → <Amount atomic={afterAtomic} className="!text-xs" decimals={decimals} symbol={symbol} />
+                  <Amount atomic={beforeAtomic} className="!text-xs" decimals={decimals} symbol={symbol} /> →{' '}
+                  <Amount atomic={afterAtomic} className="!text-xs" decimals={decimals} symbol={symbol} />
                   {who === 'you' && order.network.startsWith('eip155:') && ' at the highest fee'}
                 </span>
               </dd>

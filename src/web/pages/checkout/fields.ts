@@ -31,7 +31,10 @@ export function readRecipient(text: string): string {
 
 export function checkRecipient(text: string, network: Network, sender: string | undefined): string | true {
   const parsed = parseAddress(readRecipient(text))
-  if (!parsed.ok) return parsed.problem === 'bad_checksum' ? 'The checksum is wrong: one character may be mistyped. Copy the address again.' : 'This is not an address. Paste the whole of it.'
+  if (!parsed.ok)
+    return parsed.problem === 'bad_checksum'
+      ? 'The checksum is wrong: one character may be mistyped. Copy the address again.'
+      : 'This is not an address. Paste the whole of it.'
   const wanted = familyOf(network.network)
   if (parsed.family !== wanted) return `This is ${nameOf(parsed.family)} address, and ${network.name} needs ${nameOf(wanted)} one.`
   return parsed.address === sender ? 'This is your own address. Pay someone else.' : true

@@ -35,7 +35,11 @@ export function AssetCard({ asset }: { asset: AssetSummary }) {
             <Amount atomic={received > sent ? received - sent : sent - received} {...money} />
           </Figure>
           <Figure name="Confirmed in" note={asset.medianConfirmMs === null ? undefined : 'median'}>
-            {asset.medianConfirmMs === null ? <span className="text-muted">No figure yet</span> : <span className="figures">{formatDuration(asset.medianConfirmMs)}</span>}
+            {asset.medianConfirmMs === null ? (
+              <span className="text-muted">No figure yet</span>
+            ) : (
+              <span className="figures">{formatDuration(asset.medianConfirmMs)}</span>
+            )}
           </Figure>
         </dl>
       </div>

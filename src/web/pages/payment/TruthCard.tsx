@@ -39,7 +39,13 @@ export function TruthCard({ payment, network }: { payment: PaymentStatusBody; ne
       title="What the chain says"
     >
       <div className="px-5 pb-4">
-        {data ? <Verdict paid={isPaid(payment.status)} truth={data} /> : error ? <Verdict paid={false} truth={{ kind: 'unavailable', body: 'The chain’s answer could not be read.' }} /> : <Skeleton className="h-12" />}
+        {data ? (
+          <Verdict paid={isPaid(payment.status)} truth={data} />
+        ) : error ? (
+          <Verdict paid={false} truth={{ kind: 'unavailable', body: 'The chain’s answer could not be read.' }} />
+        ) : (
+          <Skeleton className="h-12" />
+        )}
       </div>
       {data && 'rows' in data && <Rows rows={data.rows} />}
     </Card>

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { PAYMENT_STATUSES } from '#contract/payment.ts'
 import { stateWords } from './state-words.ts'
 
-const words = (status: (typeof PAYMENT_STATUSES)[number], signature: string | null = null, blockHeight: number | null = null) => stateWords({ status, signature, blockHeight, confirmations: 0, requiredConfirmations: 3 })
+const words = (status: (typeof PAYMENT_STATUSES)[number], signature: string | null = null, blockHeight: number | null = null) =>
+  stateWords({ status, signature, blockHeight, confirmations: 0, requiredConfirmations: 3 })
 
 test('every status has a sentence of its own', () => {
   const sentences = PAYMENT_STATUSES.map((status) => words(status))

@@ -7,7 +7,12 @@ import { Icon } from '../../ui/Icon.tsx'
 export function Direction({ type, status }: Pick<PaymentRow, 'type' | 'status'>) {
   const arrived = type === 'received' && isPaid(status)
   return (
-    <span className={cx('inline-flex size-8 shrink-0 items-center justify-center rounded-full', arrived ? 'bg-good-soft text-good-ink' : 'bg-neutral-soft text-neutral-ink')}>
+    <span
+      className={cx(
+        'inline-flex size-8 shrink-0 items-center justify-center rounded-full',
+        arrived ? 'bg-good-soft text-good-ink' : 'bg-neutral-soft text-neutral-ink',
+      )}
+    >
       <Icon name={type === 'received' ? 'arrowIn' : 'arrowOut'} />
     </span>
   )

@@ -49,7 +49,11 @@ export function PaymentList({ viewer, filter }: { viewer: Viewer; filter: Paymen
           <PaymentRows onEnd={() => hasNextPage && !isFetching && !isFetchNextPageError && void fetchNextPage()} rows={rows} total={total} />
           <div className="mt-3 flex min-h-10 flex-wrap items-center justify-between gap-3 text-sm text-muted">
             <span className="figures">
-              {rows.length < total ? `${rows.length.toLocaleString()} of ${total.toLocaleString()} payments` : total === 1 ? '1 payment' : `${total.toLocaleString()} payments`}
+              {rows.length < total
+                ? `${rows.length.toLocaleString()} of ${total.toLocaleString()} payments`
+                : total === 1
+                  ? '1 payment'
+                  : `${total.toLocaleString()} payments`}
             </span>
             <span className="hidden text-xs lg:inline" aria-hidden>
               <Key>j</Key> <Key>k</Key> to move, <Key>Enter</Key> to open
@@ -72,7 +76,11 @@ function Key({ children }: { children: string }) {
 
 function NothingFound({ searched }: { searched: boolean }) {
   return (
-    <EmptyState action={<Button onClick={() => navigate(pathTo('payments', {}), { replace: true })}>Clear filters</Button>} icon="search" title="No payment matches">
+    <EmptyState
+      action={<Button onClick={() => navigate(pathTo('payments', {}), { replace: true })}>Clear filters</Button>}
+      icon="search"
+      title="No payment matches"
+    >
       {searched
         ? 'The search finds whole ids, addresses and references, and a web address from its beginning, with https://.'
         : 'Nothing here fits all of the filters at once.'}

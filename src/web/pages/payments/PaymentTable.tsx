@@ -80,7 +80,9 @@ function Row({ row, index, networkName }: { row: PaymentRow; index: number; netw
       <Td className="truncate py-0">
         <Address value={received ? row.sender : row.recipient} />
       </Td>
-      <Td className="hidden truncate py-0 text-muted xl:table-cell">{row.resource ? <UntrustedText text={row.resource.replace(/^https?:\/\//, '')} /> : '–'}</Td>
+      <Td className="hidden truncate py-0 text-muted xl:table-cell">
+        {row.resource ? <UntrustedText text={row.resource.replace(/^https?:\/\//, '')} /> : '–'}
+      </Td>
       <Td className="hidden truncate py-0 text-muted lg:table-cell">{networkName}</Td>
       <Td className="py-0 whitespace-nowrap text-muted" end>
         <Time at={row.timestamp} />

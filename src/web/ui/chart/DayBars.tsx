@@ -126,7 +126,8 @@ function Bars({ days, at, onPoint }: { days: readonly DayFigures[]; at: number |
   const maxSent = days.reduce((max, day) => (day.sentAtomic > max ? day.sentAtomic : max), 0n)
   const max = maxReceived > maxSent ? maxReceived : maxSent
   // One scale for both sides: the room is divided as the two maxima are.
-  const below = maxSent === 0n ? 0 : maxReceived === 0n ? HEIGHT : Math.max(12, Math.round((HEIGHT * Number((maxSent * 1000n) / (maxSent + maxReceived))) / 1000))
+  const below =
+    maxSent === 0n ? 0 : maxReceived === 0n ? HEIGHT : Math.max(12, Math.round((HEIGHT * Number((maxSent * 1000n) / (maxSent + maxReceived))) / 1000))
   const line = HEIGHT - below
   const room = Math.min(maxReceived > 0n ? line * ratio(max, maxReceived) : Infinity, maxSent > 0n ? (below - 2) * ratio(max, maxSent) : Infinity)
   const gap = days.length < SLIM_BELOW ? 7 : 3

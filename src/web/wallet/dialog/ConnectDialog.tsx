@@ -23,7 +23,8 @@ type Stage =
 export function ConnectDialog({ family }: { family: Family | undefined }) {
   const { data } = useQuery(configQuery)
   const offered = useMemo(
-    () => (['evm', 'solana'] as const).filter((each) => (family ?? each) === each && (data?.networks.some(({ network }) => familyOf(network) === each) ?? true)),
+    () =>
+      (['evm', 'solana'] as const).filter((each) => (family ?? each) === each && (data?.networks.some(({ network }) => familyOf(network) === each) ?? true)),
     [data, family],
   )
   const wallets = useFoundWallets().filter(({ ids }) => offered.some((each) => ids[each]))
