@@ -1,4 +1,4 @@
-import { Connection, Keypair, LAMPORTS_PER_SOL, type PublicKey } from '@solana/web3.js'
+import { Connection, Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js'
 import { createPublicClient, createTestClient, getAddress, http, parseEther, type Address, type Hash, type Hex, type PublicClient, type TestClient } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Devnet } from '#devnet/network.ts'
@@ -55,4 +55,17 @@ export async function until(holds: () => Promise<boolean>, what: string, timeout
     if (Date.now() > deadline) throw new Error(`Waited ${timeoutMs} ms for ${what}.`)
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
+}
+
+/**
+ * Puts a program where the mainnet has Lighthouse, which the embedded chain lacks. It is the memo program's code: it accepts any text,
+ * so what a guard asserts is not tried out, only that a payment with one lands.
+ */
+export async function installGuardProgram({ solana }: Chains, guard: string): Promise<void> {
+  const memo = await solana.getAccountInfo(new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'))
+  if (!memo) throw new Error('The embedded chain has no memo program.')
+  const account = { lamports: memo.lamports, executable: true, owner: memo.owner.toBase58(), data: memo.data.toString('hex') }
+  const request = { jsonrpc: '2.0', id: 1, method: 'surfnet_setAccount', params: [guard, account] }
+  const response = await fetch(solana.rpcEndpoint, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(request) })
+  if (!response.ok) throw new Error(`The guard program could not be installed: ${response.status}`)
 }

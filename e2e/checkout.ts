@@ -6,7 +6,7 @@ export type Asked = { network: string; to: string; amount: string }
 /** The wallets of the tests' own making; the devnet's demo wallet is asked through its sheet. */
 export type WalletName = 'MetaMask' | 'Phantom'
 
-const FAMILIES = { MetaMask: 'EVM', Phantom: 'Solana' } as const
+const FAMILIES = { MetaMask: 'Ethereum', Phantom: 'Solana' } as const
 
 /** Opens the checkout with its fields filled in from the address, the way a link of a seller does. */
 export async function openCheckout(page: Page, asked: Asked): Promise<void> {

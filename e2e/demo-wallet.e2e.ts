@@ -6,7 +6,7 @@ import { expect, test } from './fixtures.ts'
 import { onEthereum, onSolana } from './orders.ts'
 
 const CASES = [
-  { symbol: 'ETH', family: 'EVM', order: onEthereum, amount: '0.01' },
+  { symbol: 'ETH', family: 'Ethereum', order: onEthereum, amount: '0.01' },
   { symbol: 'SOL', family: 'Solana', order: onSolana, amount: '0.1' },
 ] as const
 
@@ -38,7 +38,7 @@ test('rejecting in the demo wallet pays nothing', async ({ net, chains, visitor 
   const page = await visitor()
   await openCheckout(page, onEthereum(net, '0.01'))
   await page.getByRole('button', { name: 'Connect a wallet to pay' }).click()
-  await page.getByRole('button', { name: 'Connect Demo wallet on EVM' }).click()
+  await page.getByRole('button', { name: 'Connect Demo wallet on Ethereum' }).click()
   await page.getByRole('dialog', { name: 'Connect this page?' }).getByRole('button', { name: 'Connect' }).click()
   await page.getByRole('button', { name: 'Review payment' }).click()
   await expectReviewed(page, 'Demo wallet')

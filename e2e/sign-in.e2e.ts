@@ -46,6 +46,31 @@ test('a rejected signature signs nobody in', async ({ buyer }) => {
   await expect(person.page.getByRole('table')).toHaveCount(0)
 })
 
+test('when more was missed than the proxy can repeat, the list is read again', async ({ seller }) => {
+  const shop = await seller()
+  const { page } = shop
+  await page.goto('/payments')
+  await connect(page, 'MetaMask')
+  await signIn(shop)
+
+  let readings = 0
+  page.on('request', (request) => {
+    if (new URL(request.url()).pathname === '/api/payments') readings++
+  })
+  // The proxy's own stream is held back until the list stands; the next attempt is a minute away, so nothing else can refresh it.
+  const listed = Promise.withResolvers<void>()
+  await page.route('**/api/events', async (route) => {
+    await listed.promise
+    const headers = { 'access-control-allow-origin': new URL(page.url()).origin, 'access-control-allow-credentials': 'true' }
+    await route.fulfill({ contentType: 'text/event-stream', headers, body: 'retry: 60000\nid: 1\nevent: reset\ndata: {}\n\n' })
+  })
+  await page.reload()
+  await expect(page.getByRole('table', { name: /Payments/ })).toBeVisible()
+  expect(readings).toBe(1)
+  listed.resolve()
+  await expect.poll(() => readings).toBe(2)
+})
+
 async function signIn({ page }: Person): Promise<void> {
   await page.getByRole('button', { name: /^Sign in as/ }).click()
   await expect(page.getByRole('table', { name: /Payments/ })).toBeVisible()

@@ -7,7 +7,7 @@ import { registerSolanaWallet } from './solana-page.ts'
 
 const ICON = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1" fill="#6e56cf"/></svg>')}`
 const BINDING = 'testSolanaWallet'
-const LIGHTHOUSE = new PublicKey('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95')
+export const LIGHTHOUSE = new PublicKey('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95')
 
 const SignTransaction = v.object({ address: v.string(), chain: v.nullable(v.string()), transaction: v.string() })
 const SignMessage = v.object({ address: v.string(), message: v.string() })

@@ -74,7 +74,13 @@ function knownPaths(): { method: string; path: string }[] {
 }
 
 function logRequest(context: Context, c: HttpContext, startedAt: number): void {
-  const line = { requestId: c.get('requestId'), method: c.req.method, route: c.get('route'), status: c.res.status, ms: Math.round(performance.now() - startedAt) }
+  const line = {
+    requestId: c.get('requestId'),
+    method: c.req.method,
+    route: c.get('route'),
+    status: c.res.status,
+    ms: Math.round(performance.now() - startedAt),
+  }
   if (c.res.status >= 500) context.log.warn(line, 'request')
   else context.log.info(line, 'request')
 }

@@ -80,7 +80,12 @@ test('the key and the networks may come from files; a file that cannot be read i
   writeFileSync(join(folder, 'key'), `${KEY}\n`)
   writeFileSync(join(folder, 'networks.json'), good.NETWORKS)
   const { SERVICE_API_KEY, NETWORKS, ...rest } = good
-  expect(toConfig(readEnv({ ...rest, SERVICE_API_KEY_FILE: join(folder, 'key'), NETWORKS_FILE: join(folder, 'networks.json') }))).toMatchObject({ serviceApiKey: SERVICE_API_KEY, networks: JSON.parse(NETWORKS) as unknown })
+  expect(toConfig(readEnv({ ...rest, SERVICE_API_KEY_FILE: join(folder, 'key'), NETWORKS_FILE: join(folder, 'networks.json') }))).toMatchObject({
+    serviceApiKey: SERVICE_API_KEY,
+    networks: JSON.parse(NETWORKS) as unknown,
+  })
   rmSync(folder, { recursive: true })
-  expect(() => readEnv({ SERVICE_API_KEY_FILE: '/nowhere/key', NETWORKS_FILE: '/nowhere/networks' })).toThrow(/SERVICE_API_KEY_FILE.*\/nowhere\/key|NETWORKS_FILE/s)
+  expect(() => readEnv({ SERVICE_API_KEY_FILE: '/nowhere/key', NETWORKS_FILE: '/nowhere/networks' })).toThrow(
+    /SERVICE_API_KEY_FILE.*\/nowhere\/key|NETWORKS_FILE/s,
+  )
 })

@@ -71,7 +71,10 @@ const wallet = v.pipe(
 
 const origin = v.pipe(
   v.string(),
-  v.check((text) => URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text), (issue) => `${JSON.stringify(issue.input)} is not an origin.`),
+  v.check(
+    (text) => URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text),
+    (issue) => `${JSON.stringify(issue.input)} is not an origin.`,
+  ),
 )
 
 const serviceUrl = v.pipe(
@@ -85,7 +88,12 @@ const serviceUrl = v.pipe(
 )
 
 function list<S extends v.GenericSchema<string, string>>(item: S) {
-  const texts = v.transform((text: string) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''))
+  const texts = v.transform((text: string) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
   return v.pipe(v.string(), texts, v.array(item))
 }
 
@@ -126,7 +134,11 @@ const variables = {
     expected: "the seller's payout wallets with commas",
     example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   },
-  OPERATOR_WALLETS: { schema: v.optional(list(wallet), ''), expected: 'the wallets of those who run this desk, with commas', example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' },
+  OPERATOR_WALLETS: {
+    schema: v.optional(list(wallet), ''),
+    expected: 'the wallets of those who run this desk, with commas',
+    example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  },
   TITLE: { schema: v.optional(v.pipe(v.string(), v.maxLength(60)), 'Paydesk'), expected: 'a title of at most 60 characters', example: 'Paydesk' },
   TRUSTED_PROXY_HOPS: {
     schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]$/), v.transform(Number)), '0'),

@@ -55,16 +55,45 @@ async function start(key: string, serviceUrl = desk.service.url) {
 function forms(key: string): string[] {
   const secret = key.slice(8)
   const bytes = Buffer.from(key)
-  return [key, secret, secret.slice(0, 8), secret.slice(-8), apiKeyHint(key), bytes.toString('base64').slice(4, -4), bytes.toString('base64url').slice(4, -4), bytes.toString('hex'), encodeURIComponent(key), [...key].toReversed().join('')]
+  return [
+    key,
+    secret,
+    secret.slice(0, 8),
+    secret.slice(-8),
+    apiKeyHint(key),
+    bytes.toString('base64').slice(4, -4),
+    bytes.toString('base64url').slice(4, -4),
+    bytes.toString('hex'),
+    encodeURIComponent(key),
+    [...key].toReversed().join(''),
+  ]
 }
 
 /** Every route, right and wrong, as nobody and as the operator; every byte that came back. */
 async function drive(url: string, wallet: TestWallet): Promise<string> {
   const browser = new Browser(() => url, ORIGIN)
   const received: string[] = []
-  const keep = ({ status, headers, text }: { status: number; headers: Headers; text: string }): void => void received.push(String(status), JSON.stringify([...headers]), text)
+  const keep = ({ status, headers, text }: { status: number; headers: Headers; text: string }): void =>
+    void received.push(String(status), JSON.stringify([...headers]), text)
   const round = async (): Promise<void> => {
-    for (const path of ['/health/live', '/health/ready', '/api/config', '/api/session', '/api/events?lastEventId=x', '/api/payments', '/api/payments?limit=0', '/api/payments/summary', `/api/payment/history/${wallet.address}`, `/api/payment/status/${createPaymentId()}`, '/api/payment/status/x', '/api/token/info/11111111111111111111111111111111', '/api/token/info/x', '/api/api-keys', '/api/nothing']) keep(await browser.get(path))
+    for (const path of [
+      '/health/live',
+      '/health/ready',
+      '/api/config',
+      '/api/session',
+      '/api/events?lastEventId=x',
+      '/api/payments',
+      '/api/payments?limit=0',
+      '/api/payments/summary',
+      `/api/payment/history/${wallet.address}`,
+      `/api/payment/status/${createPaymentId()}`,
+      '/api/payment/status/x',
+      '/api/token/info/11111111111111111111111111111111',
+      '/api/token/info/x',
+      '/api/api-keys',
+      '/api/nothing',
+    ])
+      keep(await browser.get(path))
     keep(await browser.post('/api/transaction/send', { walletAddress: wallet.address, recipientAddress: seller.address, amount: 0.01 }))
     keep(await browser.post('/api/transaction/send', { walletAddress: wallet.address }))
     keep(await browser.post('/api/transaction/submitted', { paymentId: createPaymentId(), signature: 'x' }))
@@ -120,7 +149,12 @@ test('a service that answers with the key, or with nonsense, is not passed on', 
   const key = createApiKey('live')
   const liar = createServer((request, response) => {
     const echo = { success: true, error: { message: request.headers.authorization }, payments: request.rawHeaders }
-    response.writeHead(request.url?.includes('summary') ? 500 : 200, { 'Content-Type': 'application/json', 'X-Debug': key, 'Set-Cookie': `k=${key}`, 'Retry-After': '1' })
+    response.writeHead(request.url?.includes('summary') ? 500 : 200, {
+      'Content-Type': 'application/json',
+      'X-Debug': key,
+      'Set-Cookie': `k=${key}`,
+      'Retry-After': '1',
+    })
     response.end(JSON.stringify(echo))
   }).listen(0, '127.0.0.1')
   await once(liar, 'listening')

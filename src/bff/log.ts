@@ -10,7 +10,10 @@ export function createLog(config: Pick<BffConfig, 'logLevel' | 'serviceApiKey'>,
     level: config.logLevel,
     base: null,
     formatters: { level: (label: string) => ({ level: label }) },
-    redact: { paths: ['authorization', 'cookie', 'apiKey', '*.authorization', '*.cookie', '*.apiKey', '*.headers', 'serviceApiKey', '*.serviceApiKey'], censor: '[redacted]' },
+    redact: {
+      paths: ['authorization', 'cookie', 'apiKey', '*.authorization', '*.cookie', '*.apiKey', '*.headers', 'serviceApiKey', '*.serviceApiKey'],
+      censor: '[redacted]',
+    },
     hooks: { streamWrite: (line: string) => line.replaceAll(config.serviceApiKey, '[redacted]') },
   }
   return destination ? pino(options, destination) : pino(options)

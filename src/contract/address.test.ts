@@ -53,7 +53,10 @@ describe('EVM', () => {
 
 describe('Solana', () => {
   test('takes base58 of 32 bytes, whatever the bytes', () => {
-    const key = fc.oneof(fc.uint8Array({ minLength: 32, maxLength: 32 }), fc.integer({ min: 0, max: 31 }).map((zeros) => new Uint8Array(32).fill(7, zeros)))
+    const key = fc.oneof(
+      fc.uint8Array({ minLength: 32, maxLength: 32 }),
+      fc.integer({ min: 0, max: 31 }).map((zeros) => new Uint8Array(32).fill(7, zeros)),
+    )
     fc.assert(
       fc.property(key, (bytes) => {
         const address = bs58.encode(bytes)
@@ -77,12 +80,22 @@ describe('Solana', () => {
   })
 })
 
-test.each(['', '0x', `0x${'a'.repeat(39)}`, `0x${'a'.repeat(41)}`, `0X${'a'.repeat(40)}`, `0x${'g'.repeat(40)}`, 'a'.repeat(40), '0OIl'.repeat(10), `${SOLANA_NATIVE} `, `${SOLANA_NATIVE}\n`, 'vitalik.eth', `0x${'а'.repeat(40)}`])(
-  'refuses %j',
-  (text) => {
-    expect(parseAddress(text)).toEqual({ ok: false, problem: 'not_an_address' })
-  },
-)
+test.each([
+  '',
+  '0x',
+  `0x${'a'.repeat(39)}`,
+  `0x${'a'.repeat(41)}`,
+  `0X${'a'.repeat(40)}`,
+  `0x${'g'.repeat(40)}`,
+  'a'.repeat(40),
+  '0OIl'.repeat(10),
+  `${SOLANA_NATIVE} `,
+  `${SOLANA_NATIVE}\n`,
+  'vitalik.eth',
+  `0x${'а'.repeat(40)}`,
+])('refuses %j', (text) => {
+  expect(parseAddress(text)).toEqual({ ok: false, problem: 'not_an_address' })
+})
 
 test('shortAddress keeps both ends', () => {
   expect(shortAddress('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed')).toBe('0x5aAe…eAed')

@@ -5,9 +5,7 @@ import bs58 from 'bs58'
 /** The kind of chain an address belongs to. Its spelling decides: `0x` and 40 hex digits, or base58 of 32 bytes. */
 export type Family = 'evm' | 'solana'
 
-export type ParsedAddress =
-  | { ok: true; family: Family; address: string }
-  | { ok: false; problem: 'not_an_address' | 'bad_checksum' }
+export type ParsedAddress = { ok: true; family: Family; address: string } | { ok: false; problem: 'not_an_address' | 'bad_checksum' }
 
 const EVM = /^0x[0-9a-fA-F]{40}$/
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/

@@ -30,7 +30,11 @@ describe.each([9, 18, 6, 0])('with %i decimals', (decimals) => {
 
   test('text to atomic is exact, with and without an exponent', () => {
     const spelled = fc
-      .tuple(fc.bigInt(0n, 10n ** 12n), fc.option(fc.stringMatching(/^[0-9]{1,20}$/)), fc.option(fc.tuple(fc.constantFrom('e', 'E', 'e+', 'e-', 'E-'), fc.integer({ min: 0, max: 30 }))))
+      .tuple(
+        fc.bigInt(0n, 10n ** 12n),
+        fc.option(fc.stringMatching(/^[0-9]{1,20}$/)),
+        fc.option(fc.tuple(fc.constantFrom('e', 'E', 'e+', 'e-', 'E-'), fc.integer({ min: 0, max: 30 }))),
+      )
       .map(([whole, fraction, exponent]) => `${whole}${fraction === null ? '' : `.${fraction}`}${exponent === null ? '' : exponent.join('')}`)
     fc.assert(
       fc.property(spelled, (text) => {

@@ -26,10 +26,7 @@ const VALID: Record<string, string> = {
 }
 
 const inputs = [
-  ...rows.flatMap(([name, { query, body }]) => [
-    ...(query ? [[`${name} query`, query] as const] : []),
-    ...(body ? [[`${name} body`, body] as const] : []),
-  ]),
+  ...rows.flatMap(([name, { query, body }]) => [...(query ? [[`${name} query`, query] as const] : []), ...(body ? [[`${name} body`, body] as const] : [])]),
   ...browserRows.flatMap(([name, { body }]) => (body ? [[`${name} body`, body] as const] : [])),
 ]
 
@@ -71,12 +68,18 @@ describe('the table', () => {
   })
 
   test('a POST that writes tells what its idempotency key can answer', () => {
-    for (const [name, row] of rows) if (row.method === 'POST') expect(row.problems, name).toEqual(expect.arrayContaining(['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS']))
+    for (const [name, row] of rows)
+      if (row.method === 'POST') expect(row.problems, name).toEqual(expect.arrayContaining(['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS']))
   })
 
   test('holds the paths of the specification', () => {
     expect(rows.map(([, { method, path }]) => `${method} ${path}`)).toEqual(
-      expect.arrayContaining(['POST /transaction/send', 'GET /payment/status/:paymentId', 'GET /payment/history/:walletAddress', 'GET /token/info/:mintAddress']),
+      expect.arrayContaining([
+        'POST /transaction/send',
+        'GET /payment/status/:paymentId',
+        'GET /payment/history/:walletAddress',
+        'GET /token/info/:mintAddress',
+      ]),
     )
   })
 })
@@ -92,7 +95,9 @@ describe('transactionSend', () => {
 
   test('names every wrong field at once', () => {
     const issues = v.safeParse(body, parseJson('{"walletAddress":"bob","amount":"1","resource":"x","metadata":[],"extra":1}')).issues ?? []
-    expect(new Set(issues.map((issue) => v.getDotPath(issue)))).toEqual(new Set(['amount', 'extra', 'metadata', 'recipientAddress', 'resource', 'walletAddress']))
+    expect(new Set(issues.map((issue) => v.getDotPath(issue)))).toEqual(
+      new Set(['amount', 'extra', 'metadata', 'recipientAddress', 'resource', 'walletAddress']),
+    )
   })
 })
 
@@ -103,7 +108,16 @@ describe('lists', () => {
     expect(v.parse(query, {})).toMatchObject({ type: 'all', limit: 50, offset: 0 })
   })
 
-  test.each([{ limit: '0' }, { limit: '501' }, { limit: '10.5' }, { offset: '-1' }, { type: 'both' }, { status: 'paid' }, { status: 'created,' }, { since: 'yesterday' }])('refuse %o instead of clamping', (value) => {
+  test.each([
+    { limit: '0' },
+    { limit: '501' },
+    { limit: '10.5' },
+    { offset: '-1' },
+    { type: 'both' },
+    { status: 'paid' },
+    { status: 'created,' },
+    { since: 'yesterday' },
+  ])('refuse %o instead of clamping', (value) => {
     expect(v.is(query, value)).toBe(false)
   })
 

@@ -150,7 +150,7 @@ export const endpoints = {
     summary: 'Report what was broadcast; the service checks the chain before it believes it',
     scope: 'transaction:build',
     audience: 'browser',
-    body: v.strictObject({ paymentId, signature: v.pipe(v.string(), v.maxLength(100)) }),
+    body: v.strictObject({ paymentId, signature: v.pipe(v.string(), v.maxLength(100, 'Expected at most 100 characters.')) }),
     response: PaymentStatusBody,
     problems: ['NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
   },
@@ -352,6 +352,6 @@ function walletList() {
     v.transform((text) => text.split(',')),
     v.array(address),
     v.minLength(1),
-    v.maxLength(20),
+    v.maxLength(20, 'Expected at most 20 addresses.'),
   )
 }

@@ -55,9 +55,13 @@ test.each([
   expect(v.is(SocketRequest, { ...message, extra: 1 })).toBe(false)
 })
 
-test.each([{}, { method: 'publish' }, { method: 'subscribe', keys: [] }, { method: 'subscribe', keys: Array(51).fill('a') }, { method: 'subscribe', keys: ['a'], since: '-1' }, { method: 'subscribe', keys: ['a'], since: 1 }])(
-  'a client may not say %o',
-  (message) => {
-    expect(v.is(SocketRequest, message)).toBe(false)
-  },
-)
+test.each([
+  {},
+  { method: 'publish' },
+  { method: 'subscribe', keys: [] },
+  { method: 'subscribe', keys: Array(51).fill('a') },
+  { method: 'subscribe', keys: ['a'], since: '-1' },
+  { method: 'subscribe', keys: ['a'], since: 1 },
+])('a client may not say %o', (message) => {
+  expect(v.is(SocketRequest, message)).toBe(false)
+})

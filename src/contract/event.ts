@@ -12,7 +12,11 @@ export type PaymentEvent = v.InferOutput<typeof PaymentEvent>
 /** What a client says on `GET /ws`. */
 export const SocketRequest = v.variant('method', [
   v.strictObject({ method: v.literal('authenticate'), apiKey: v.string() }),
-  v.strictObject({ method: v.literal('subscribe'), keys: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(50)), since: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,18}$/))) }),
+  v.strictObject({
+    method: v.literal('subscribe'),
+    keys: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(50)),
+    since: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,18}$/))),
+  }),
   v.strictObject({ method: v.literal('unsubscribe'), keys: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(50)) }),
 ])
 export type SocketRequest = v.InferOutput<typeof SocketRequest>

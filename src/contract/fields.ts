@@ -7,10 +7,7 @@ import { isPaymentId } from './payment.ts'
 
 /** A JSON number whose digits count: in as number or `LosslessNumber`, inside as its source text. */
 export const decimal = v.pipe(
-  v.union(
-    [v.pipe(v.number(), v.finite(expectedNumber)), v.instance(LosslessNumber)],
-    expectedNumber,
-  ),
+  v.union([v.pipe(v.number(), v.finite(expectedNumber)), v.instance(LosslessNumber)], expectedNumber),
   v.transform((value) => (typeof value === 'number' ? String(value) : value.value)),
 )
 
@@ -66,7 +63,10 @@ export function wholeNumber(min: number, max: number) {
   const message = `Expected a whole number from ${min} to ${max}`
   return v.pipe(
     v.string(),
-    v.check((text) => /^[0-9]{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max, (issue) => `${message}, received ${describe(issue.input)}.`),
+    v.check(
+      (text) => /^[0-9]{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max,
+      (issue) => `${message}, received ${describe(issue.input)}.`,
+    ),
     v.transform(Number),
   )
 }

@@ -62,23 +62,52 @@ describe('parseJson', () => {
     expect(parseJson('{"a":{"a":[{"a":"a"},{"a":"a"}]},"b":"a"}')).toEqual({ a: { a: [{ a: 'a' }, { a: 'a' }] }, b: 'a' })
   })
 
-  test.each(['{"__proto__":{"admin":true}}', '{"a":[{"constructor":1}]}', '{"prototype":null}', String.raw`{"\u005f_proto__":{"admin":true}}`, '{"__proto__" \n:1}'])(
-    'refuses a key that could reach a prototype: %s',
-    (text) => {
-      expect(() => parseJson(text)).toThrow('is not allowed')
-      expect(({} as { admin?: boolean }).admin).toBeUndefined()
-    },
-  )
+  test.each([
+    '{"__proto__":{"admin":true}}',
+    '{"a":[{"constructor":1}]}',
+    '{"prototype":null}',
+    String.raw`{"\u005f_proto__":{"admin":true}}`,
+    '{"__proto__" \n:1}',
+  ])('refuses a key that could reach a prototype: %s', (text) => {
+    expect(() => parseJson(text)).toThrow('is not allowed')
+    expect(({} as { admin?: boolean }).admin).toBeUndefined()
+  })
 
-  test.each(['', ' ', '{', '{"a"}', '{"a":}', '{"a":1,}', '[1,]', "{'a':1}", '01', '+1', '.5', '5.', 'NaN', 'Infinity', 'undefined', '1 2', '"\n"', String.raw`"\x41"`, '\ufeff1', '// 1', '"', '{"a":1', '}', ']', '{"a":1}}'])(
-    'refuses what is not JSON: %j',
-    (text) => {
-      expect(() => parseJson(text)).toThrow(JsonProblem)
-    },
-  )
+  test.each([
+    '',
+    ' ',
+    '{',
+    '{"a"}',
+    '{"a":}',
+    '{"a":1,}',
+    '[1,]',
+    "{'a':1}",
+    '01',
+    '+1',
+    '.5',
+    '5.',
+    'NaN',
+    'Infinity',
+    'undefined',
+    '1 2',
+    '"\n"',
+    String.raw`"\x41"`,
+    '\ufeff1',
+    '// 1',
+    '"',
+    '{"a":1',
+    '}',
+    ']',
+    '{"a":1}}',
+  ])('refuses what is not JSON: %j', (text) => {
+    expect(() => parseJson(text)).toThrow(JsonProblem)
+  })
 
   test('throws nothing but JsonProblem, whatever it is given', () => {
-    const pieces = fc.array(fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '\\', 'a', '1', '-', '.', 'e', ' ', '\\u00', 'null', 'true', '__proto__', '\0', 'é', '\ud800'), { maxLength: 40 })
+    const pieces = fc.array(
+      fc.constantFrom('{', '}', '[', ']', '"', ':', ',', '\\', 'a', '1', '-', '.', 'e', ' ', '\\u00', 'null', 'true', '__proto__', '\0', 'é', '\ud800'),
+      { maxLength: 40 },
+    )
     fc.assert(
       fc.property(pieces, (parts) => {
         const text = parts.join('')
@@ -108,7 +137,8 @@ describe('stringifyJson', () => {
   })
 
   test('is not fooled by an object that looks like a LosslessNumber', () => {
-    for (const text of ['{"isLosslessNumber":true,"value":"1"}', '{"isLosslessNumber":true,"toString":"x"}', '{"toJSON":"x"}']) expect(stringifyJson(parseJson(text))).toBe(text)
+    for (const text of ['{"isLosslessNumber":true,"value":"1"}', '{"isLosslessNumber":true,"toString":"x"}', '{"toJSON":"x"}'])
+      expect(stringifyJson(parseJson(text))).toBe(text)
   })
 
   test('refuses a value without a JSON form', () => {

@@ -15,6 +15,11 @@ export const MAX_JSON_BYTES = 64 * 1024
 const PLAIN_INTEGER = /^(?:0|-?[1-9][0-9]{0,14})$/
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 
+/** Whether a name could reach a prototype: no foreign object may carry it. */
+export function isForbiddenKey(name: string): boolean {
+  return FORBIDDEN_KEYS.has(name)
+}
+
 export class JsonProblem extends Error {
   override name = 'JsonProblem'
 }
@@ -78,7 +83,7 @@ function isKeyBefore(text: string, index: number): boolean {
 function refuseKey(keys: Set<string>, token: string): void {
   const key = readString(token)
   if (key === undefined) return
-  if (FORBIDDEN_KEYS.has(key)) throw new JsonProblem(`The key "${key}" is not allowed.`)
+  if (isForbiddenKey(key)) throw new JsonProblem(`The key "${key}" is not allowed.`)
   if (keys.has(key)) throw new JsonProblem(`The key ${JSON.stringify(key.slice(0, 60))} stands twice in one object.`)
   keys.add(key)
 }

@@ -6,7 +6,13 @@ import { chainIdOf, defaultNetwork, explorerLink, familyOf, findAsset, nativeAss
 const USDC = { address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
 const MINT = { address: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
 const base = { testnet: true, blockTimeMs: 1000, confirmations: 1, rpcUrls: ['http://127.0.0.1:8545'] }
-const evm: Network = { ...base, network: 'eip155:31337', name: 'Local', assets: [NATIVE_ETH, USDC], explorer: { tx: 'https://x.example/tx/{tx}', address: 'https://x.example/a/{address}' } }
+const evm: Network = {
+  ...base,
+  network: 'eip155:31337',
+  name: 'Local',
+  assets: [NATIVE_ETH, USDC],
+  explorer: { tx: 'https://x.example/tx/{tx}', address: 'https://x.example/a/{address}' },
+}
 const solana: Network = { ...base, network: SOLANA_DEVNET, name: 'Local Solana', assets: [NATIVE_SOL, MINT] }
 
 test('a network names its family and chain id', () => {
@@ -14,9 +20,12 @@ test('a network names its family and chain id', () => {
 })
 
 describe('findAsset', () => {
-  test.each([undefined, 'native', 'NATIVE', 'ETH', 'eth', EVM_NATIVE, EVM_NATIVE.toLowerCase(), `0x${'0'.repeat(40)}`])('takes %s as the native currency', (name) => {
-    expect(findAsset(evm, name)).toBe(NATIVE_ETH)
-  })
+  test.each([undefined, 'native', 'NATIVE', 'ETH', 'eth', EVM_NATIVE, EVM_NATIVE.toLowerCase(), `0x${'0'.repeat(40)}`])(
+    'takes %s as the native currency',
+    (name) => {
+      expect(findAsset(evm, name)).toBe(NATIVE_ETH)
+    },
+  )
 
   test.each(['USDC', 'usdc', USDC.address, USDC.address.toLowerCase()])('finds a token of EVM as %s', (name) => {
     expect(findAsset(evm, name)).toBe(USDC)

@@ -46,9 +46,15 @@ test('payment ids have one shape and do not repeat', () => {
   expect(ids.every(isPaymentId)).toBe(true)
 })
 
-test.each(['', 'pay_', `pay_${'1'.repeat(21)}`, `pay_${'1'.repeat(23)}`, `pay_${'0'.repeat(22)}`, `PAY_${'1'.repeat(22)}`, `pay_${'1'.repeat(22)}\n`, ` pay_${'1'.repeat(22)}`])(
-  '%j is no payment id',
-  (text) => {
-    expect(isPaymentId(text)).toBe(false)
-  },
-)
+test.each([
+  '',
+  'pay_',
+  `pay_${'1'.repeat(21)}`,
+  `pay_${'1'.repeat(23)}`,
+  `pay_${'0'.repeat(22)}`,
+  `PAY_${'1'.repeat(22)}`,
+  `pay_${'1'.repeat(22)}\n`,
+  ` pay_${'1'.repeat(22)}`,
+])('%j is no payment id', (text) => {
+  expect(isPaymentId(text)).toBe(false)
+})

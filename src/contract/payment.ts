@@ -1,3 +1,5 @@
+import { createId } from './id.ts'
+
 /**
  * The states of a payment and the moves between them, as data. Every program reads this table; nothing else decides.
  *
@@ -43,25 +45,12 @@ export function isPaid(status: PaymentStatus): boolean {
   return status === 'confirmed' || status === 'finalized'
 }
 
-const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const PAYMENT_ID = /^pay_[1-9A-HJ-NP-Za-km-z]{22}$/
 
-/** `pay_` and 22 base58 characters that spell 128 random bits. */
 export function createPaymentId(): string {
-  return `pay_${randomBase58()}`
+  return createId('pay')
 }
 
 export function isPaymentId(text: string): boolean {
   return PAYMENT_ID.test(text)
-}
-
-function randomBase58(): string {
-  let value = 0n
-  for (const byte of crypto.getRandomValues(new Uint8Array(16))) value = (value << 8n) | BigInt(byte)
-  let text = ''
-  for (let index = 0; index < 22; index++) {
-    text = BASE58.charAt(Number(value % 58n)) + text
-    value /= 58n
-  }
-  return text
 }

@@ -47,7 +47,13 @@ describe('errorBody', () => {
 
   test('carries the message, the details and the seconds to wait', () => {
     const problem = new ProblemError('RATE_LIMIT', { message: 'Slow down.', details: { limit: 100 }, retryAfter: 0 })
-    expect(errorBody(problem, 'req_2', 6).error).toStrictEqual({ code: 'RATE_LIMIT', message: 'Slow down.', details: { limit: 100 }, retryAfter: 0, requestId: 'req_2' })
+    expect(errorBody(problem, 'req_2', 6).error).toStrictEqual({
+      code: 'RATE_LIMIT',
+      message: 'Slow down.',
+      details: { limit: 100 },
+      retryAfter: 0,
+      requestId: 'req_2',
+    })
   })
 
   test('says nothing of a cause', () => {

@@ -11,14 +11,34 @@ export const problems = {
   FORBIDDEN: { status: 403, title: 'This API key may not do that.', hint: 'Use a key with the scope named in details.', retryable: false },
   NOT_FOUND: { status: 404, title: 'There is nothing here under this name.', hint: 'Check the id and the account.', retryable: false },
   METHOD_NOT_ALLOWED: { status: 405, title: 'This path does not take that method.', hint: 'Use a method named in the Allow header.', retryable: false },
-  IDEMPOTENCY_CONFLICT: { status: 409, title: 'This Idempotency-Key was used with another request.', hint: 'Use a new key for a new request.', retryable: false },
-  IDEMPOTENCY_IN_PROGRESS: { status: 409, title: 'A request with this Idempotency-Key is still running.', hint: 'Wait and send the same request again.', retryable: true },
+  IDEMPOTENCY_CONFLICT: {
+    status: 409,
+    title: 'This Idempotency-Key was used with another request.',
+    hint: 'Use a new key for a new request.',
+    retryable: false,
+  },
+  IDEMPOTENCY_IN_PROGRESS: {
+    status: 409,
+    title: 'A request with this Idempotency-Key is still running.',
+    hint: 'Wait and send the same request again.',
+    retryable: true,
+  },
   PAYLOAD_TOO_LARGE: { status: 413, title: 'The body is too large.', hint: 'Send at most 64 KiB.', retryable: false },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'The body is not JSON.', hint: 'Send Content-Type: application/json.', retryable: false },
   RATE_LIMIT: { status: 429, title: 'Too many requests.', hint: 'Wait for the seconds in Retry-After, then go on.', retryable: true },
-  PAYMENT_VERIFICATION_FAILED: { status: 502, title: 'The payment could not be verified. Nothing is decided.', hint: 'Send the same request again.', retryable: true },
+  PAYMENT_VERIFICATION_FAILED: {
+    status: 502,
+    title: 'The payment could not be verified. Nothing is decided.',
+    hint: 'Send the same request again.',
+    retryable: true,
+  },
   CHAIN_UNAVAILABLE: { status: 503, title: 'The network cannot be reached.', hint: 'Wait for the seconds in Retry-After, then go on.', retryable: true },
-  SERVICE_UNAVAILABLE: { status: 503, title: 'The payment service cannot be reached from here.', hint: 'Wait for the seconds in Retry-After, then go on. details.operator tells whoever runs this desk what to do.', retryable: true },
+  SERVICE_UNAVAILABLE: {
+    status: 503,
+    title: 'The payment service cannot be reached from here.',
+    hint: 'Wait for the seconds in Retry-After, then go on. details.operator tells whoever runs this desk what to do.',
+    retryable: true,
+  },
   INTERNAL: { status: 500, title: 'Something failed on our side.', hint: 'Try again; if it stays, report the request id.', retryable: true },
 } as const satisfies Record<string, Problem>
 

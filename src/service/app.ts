@@ -57,6 +57,7 @@ function mountRefusals(app: Hono<HttpEnv>, context: Context): void {
     ['/health/ready', new Set(['GET'])],
     ['/metrics', new Set(['GET'])],
     ['/openapi.json', new Set(['GET'])],
+    ['/docs', new Set(['GET'])],
     ['/ws', new Set(['GET'])],
   ])
   for (const { path, method } of Object.values(endpoints)) allowed.set(path, (allowed.get(path) ?? new Set()).add(method))

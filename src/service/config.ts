@@ -101,7 +101,18 @@ type Values<N extends VariableName> = { [K in N]: v.InferOutput<(typeof variable
  * @throws ConfigError that names every problem at once; values that may hold a password are not repeated
  */
 export function toConfig(env: Env): ServiceConfig {
-  const values = readVariables(env, ['HOST', 'PORT', 'DATABASE_URL', 'DATA_DIR', 'NETWORKS', 'LOG_LEVEL', 'VAULT_KEY_FILE', 'FACILITATOR_ALLOWLIST', 'FACILITATOR_LOOPBACK', 'CRASH_AT'])
+  const values = readVariables(env, [
+    'HOST',
+    'PORT',
+    'DATABASE_URL',
+    'DATA_DIR',
+    'NETWORKS',
+    'LOG_LEVEL',
+    'VAULT_KEY_FILE',
+    'FACILITATOR_ALLOWLIST',
+    'FACILITATOR_LOOPBACK',
+    'CRASH_AT',
+  ])
   return {
     host: values.HOST,
     port: values.PORT,

@@ -67,7 +67,14 @@ export class Browser {
 
   headers(more: Record<string, string> = {}): Record<string, string> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    return { Origin: this.#origin, 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Mode': 'cors', 'Sec-Fetch-Dest': 'empty', ...(cookie && { Cookie: cookie }), ...more }
+    return {
+      Origin: this.#origin,
+      'Sec-Fetch-Site': 'same-site',
+      'Sec-Fetch-Mode': 'cors',
+      'Sec-Fetch-Dest': 'empty',
+      ...(cookie && { Cookie: cookie }),
+      ...more,
+    }
   }
 
   async challenge(wallet: TestWallet): Promise<Challenge> {

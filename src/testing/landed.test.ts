@@ -72,7 +72,11 @@ test('on a real Solana node the transaction we build lands as the payment that w
   const intent = { ...solanaIntent, paymentId: createPaymentId(), sender: payer.publicKey.toBase58(), recipient: recipient.publicKey.toBase58() }
   const { reviewed, signed, signature, landed } = await landOnSolana(solana, payer, intent)
   expect(failing(compareSignedSolana(intent, reviewed, signed))).toEqual([])
-  expect(landed).toMatchObject({ signature, succeeded: true, transfer: { sender: intent.sender, recipient: intent.recipient, amountAtomic: intent.amountAtomic, memo: intent.paymentId } })
+  expect(landed).toMatchObject({
+    signature,
+    succeeded: true,
+    transfer: { sender: intent.sender, recipient: intent.recipient, amountAtomic: intent.amountAtomic, memo: intent.paymentId },
+  })
   expect(failing(compareLandedSolana(intent, landed))).toEqual([])
   expect(await solana.connection.getBalance(recipient.publicKey, 'confirmed')).toBe(10 ** 6 + Number(intent.amountAtomic))
 })

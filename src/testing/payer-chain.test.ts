@@ -19,11 +19,30 @@ const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 function orderFor(network: Network, sender: string, recipient: string): PaymentOrder {
   const [asset] = network.assets
   if (!asset) throw new Error('The network has no currency.')
-  return { id: crypto.randomUUID(), createdAt: Date.now(), network: network.network, asset, sender, recipient, amountAtomic: 10n ** 7n, walletName: 'Test Wallet' }
+  return {
+    id: crypto.randomUUID(),
+    createdAt: Date.now(),
+    network: network.network,
+    asset,
+    sender,
+    recipient,
+    amountAtomic: 10n ** 7n,
+    walletName: 'Test Wallet',
+  }
 }
 
 function builtOf(bytes: Uint8Array, facts: Partial<Built>): Built {
-  return { paymentId: createPaymentId(), bytes, lastValidBlockHeight: 1_000, deadlineAt: 0, builtHeight: 0, nonce: null, maxFeeAtomic: 10n ** 16n, digest: '', ...facts }
+  return {
+    paymentId: createPaymentId(),
+    bytes,
+    lastValidBlockHeight: 1_000,
+    deadlineAt: 0,
+    builtHeight: 0,
+    nonce: null,
+    maxFeeAtomic: 10n ** 16n,
+    digest: '',
+    ...facts,
+  }
 }
 
 const chainOf = (network: Network) => evmChain([network], () => createPublicClient({ transport: http(network.rpcUrls[0], { retryCount: 0 }), cacheTime: 0 }))
@@ -38,9 +57,22 @@ async function openEvm(evm: EvmFixture) {
   return { account, order, built: builtOf(bytes, { nonce, builtHeight }), chain: chainOf(evm.network) }
 }
 
-async function send(evm: EvmFixture, account: PrivateKeyAccount, transaction: { nonce: number; to: string; value: bigint; maxFeePerGas?: bigint }): Promise<Hex> {
+async function send(
+  evm: EvmFixture,
+  account: PrivateKeyAccount,
+  transaction: { nonce: number; to: string; value: bigint; maxFeePerGas?: bigint },
+): Promise<Hex> {
   const { nonce, to, value, maxFeePerGas = 10_000_000_000n } = transaction
-  const signed = await account.signTransaction({ type: 'eip1559', chainId: 31_337, gas: 21_000n, maxFeePerGas, maxPriorityFeePerGas: maxFeePerGas / 10n, nonce, to: to as Hex, value })
+  const signed = await account.signTransaction({
+    type: 'eip1559',
+    chainId: 31_337,
+    gas: 21_000n,
+    maxFeePerGas,
+    maxPriorityFeePerGas: maxFeePerGas / 10n,
+    nonce,
+    to: to as Hex,
+    value,
+  })
   return evm.client.sendRawTransaction({ serializedTransaction: signed })
 }
 
@@ -93,7 +125,8 @@ test('on EVM a payment that was sped up is the same payment under another hash, 
     expect(reading).toMatchObject(expected)
     expect(reading.kind === 'landed' ? reading.landed.signature : reading.kind === 'superseded' && reading.by).toBe(second)
     await evm.mine(6)
-    if (expected.kind === 'superseded') expect(await chain.read(order, built, { bytes: null, signature: first })).toMatchObject({ kind: 'superseded', finalized: true })
+    if (expected.kind === 'superseded')
+      expect(await chain.read(order, built, { bytes: null, signature: first })).toMatchObject({ kind: 'superseded', finalized: true })
   }
 })
 
@@ -102,7 +135,11 @@ test('on EVM a wallet that sent another amount did not pay', async () => {
   const { account, order, built, chain } = await openEvm(evm)
   const signature = await send(evm, account, { nonce: built.nonce ?? 0, to: RECIPIENT, value: order.amountAtomic * 2n })
   await evm.mine(2)
-  expect(await chain.read(order, built, { bytes: null, signature })).toMatchObject({ kind: 'landed', outcome: 'other', failure: expect.stringContaining('amount') })
+  expect(await chain.read(order, built, { bytes: null, signature })).toMatchObject({
+    kind: 'landed',
+    outcome: 'other',
+    failure: expect.stringContaining('amount'),
+  })
 })
 
 test('on EVM a trial run names what the account lacks, and a node that is gone is unavailable, not absent', async () => {
@@ -130,7 +167,10 @@ test('on Solana the signed bytes land once however often they are sent, and are 
   const match = solanaReader.match(order, { paymentId, maxFeeAtomic: 10n ** 6n, chainKnown: await chain.knows(order, bytes) }, bytes)
   expect(match).toMatchObject({ ok: true })
   const built = builtOf(bytes, { paymentId, lastValidBlockHeight, maxFeeAtomic: 10n ** 6n, digest: match.digest })
-  expect(await chain.simulate(order, bytes)).toMatchObject({ state: 'passed', changes: [{ who: 'you' }, { who: 'recipient', beforeAtomic: 10n ** 7n, afterAtomic: 2n * 10n ** 7n }] })
+  expect(await chain.simulate(order, bytes)).toMatchObject({
+    state: 'passed',
+    changes: [{ who: 'you' }, { who: 'recipient', beforeAtomic: 10n ** 7n, afterAtomic: 2n * 10n ** 7n }],
+  })
 
   const transaction = VersionedTransaction.deserialize(bytes)
   transaction.sign([payer])

@@ -1,3 +1,4 @@
+import type { TypedDataDefinition } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { EVM_NATIVE, SOLANA_NATIVE } from '#contract/address.ts'
 import { ProblemError } from '#contract/problem.ts'
@@ -46,16 +47,24 @@ export async function proveTxid({
   }
   const proof = { type: 'payment-proof', alg: 'ES256K', format: 'eip712', txRef, from: payer.address }
   if (version === 2) {
-    const signature = await signer.signTypedData(proofTypedData(terms, txRef))
+    const signature = await sign(signer, proofTypedData(terms, txRef))
     return encodeHeader({ x402Version: 2, resource, accepted, payload: { ...proof, signature } })
   }
-  const signature = await signer.signTypedData(offerProofTypedData({ ...terms, networkName: network }, txRef))
+  const signature = await sign(signer, offerProofTypedData({ ...terms, networkName: network }, txRef))
   return encodeHeader({ x402Version: 1, scheme: 'exact', network, payload: { ...proof, signature, offer: toV1(accepted, resource) } })
 }
 
+/** Tests also sign what a wallet would refuse, so the message is not held to its types. */
+function sign(signer: PrivateKeyAccount, typedData: TypedDataDefinition): Promise<string> {
+  return signer.signTypedData(typedData)
+}
+
+/** What stands in a header, as far as tests change it. */
+type ProofValue = { payload: Record<string, unknown>; accepted: Record<string, unknown>; resource: Record<string, unknown> } & Record<string, unknown>
+
 /** The header value with parts of it replaced. */
-export function alter(header: string, change: (value: Record<string, never>) => unknown): string {
-  return encodeHeader(change(JSON.parse(Buffer.from(header, 'base64').toString()) as Record<string, never>))
+export function alter(header: string, change: (value: ProofValue) => unknown): string {
+  return encodeHeader(change(JSON.parse(Buffer.from(header, 'base64').toString())))
 }
 
 /** Why a call was refused: its code, and the reason and the check of a refused proof. */

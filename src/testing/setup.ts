@@ -1,8 +1,7 @@
 import { format } from 'node:util'
 import { afterAll, afterEach, beforeEach, expect } from 'vitest'
-import { forgetExpectedConsole, isExpectedOnConsole } from './expected-console.ts'
 
-/** Runs in every test file: a test fails when it prints an error nobody announced, a file fails when it leaves a server or a process behind. */
+/** Runs in every test file: a test fails when it prints an error or a warning, a file fails when it leaves a server or a process behind. */
 
 const printed: string[] = []
 const original = { error: console.error, warn: console.warn }
@@ -10,7 +9,6 @@ const original = { error: console.error, warn: console.warn }
 for (const level of ['error', 'warn'] as const) {
   console[level] = (...args: unknown[]) => {
     const text = format(...args)
-    if (isExpectedOnConsole(text)) return
     printed.push(`console.${level}: ${text}`)
     original[level](...args)
   }
@@ -21,7 +19,6 @@ beforeEach(() => {
 })
 
 afterEach(() => {
-  forgetExpectedConsole()
   expect(printed, 'unexpected output on the console').toEqual([])
 })
 

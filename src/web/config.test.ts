@@ -4,7 +4,10 @@ import { readConfig } from './config.ts'
 const url = new URL('https://shop.example.org/desk/config.json')
 
 test('the proxy may be elsewhere, or a path of this host', () => {
-  expect(readConfig('{"proxyUrl":"https://pay-api.example.org","title":"Shop"}', url)).toEqual({ ok: true, config: { proxyUrl: 'https://pay-api.example.org/', title: 'Shop' } })
+  expect(readConfig('{"proxyUrl":"https://pay-api.example.org","title":"Shop"}', url)).toEqual({
+    ok: true,
+    config: { proxyUrl: 'https://pay-api.example.org/', title: 'Shop' },
+  })
   expect(readConfig('{"proxyUrl":"/pay"}', url)).toEqual({ ok: true, config: { proxyUrl: 'https://shop.example.org/pay' } })
 })
 

@@ -4,7 +4,10 @@ import { parseJson } from '#contract/json.ts'
 /** What a deployment says beside index.html; nothing is baked into the build. */
 export const WebConfig = v.object({
   /** Where the proxy answers: absolute, or a path on this host. */
-  proxyUrl: v.pipe(v.string(), v.check((text) => URL.canParse(text, 'https://example.org'), 'Expected an address such as https://pay-api.example.org.')),
+  proxyUrl: v.pipe(
+    v.string(),
+    v.check((text) => URL.canParse(text, 'https://example.org'), 'Expected an address such as https://pay-api.example.org.'),
+  ),
   title: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(60))),
 })
 export type WebConfig = v.InferOutput<typeof WebConfig>

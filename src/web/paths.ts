@@ -40,14 +40,20 @@ export type RouteName = keyof typeof routes
 export type SearchOf<K extends RouteName> = v.InferOutput<(typeof routes)[K]['search']>
 export type ParamsOf<K extends RouteName> = Record<ParamNames<(typeof routes)[K]['path']>, string>
 
-type ParamNames<P extends string> = P extends `${string}:${infer Name}/${infer Rest}` ? Name | ParamNames<Rest> : P extends `${string}:${infer Name}` ? Name : never
+type ParamNames<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : P extends `${string}:${infer Name}`
+    ? Name
+    : never
 
 /** Reads foreign parameters of a page; what is empty or unknown is left out. */
 export function readSearch<K extends RouteName>(name: K, values: Readonly<Record<string, string | undefined>>): SearchOf<K> {
   return v.parse(routes[name].search, values)
 }
 
-type Target<K extends RouteName> = { search?: Partial<SearchOf<K>> } & ([ParamNames<(typeof routes)[K]['path']>] extends [never] ? { params?: undefined } : { params: ParamsOf<K> })
+type Target<K extends RouteName> = { search?: Partial<SearchOf<K>> } & ([ParamNames<(typeof routes)[K]['path']>] extends [never]
+  ? { params?: undefined }
+  : { params: ParamsOf<K> })
 
 /** The path below the app's base: `/payments?type=sent`. */
 export function pathTo<K extends RouteName>(name: K, target: Target<K>): string {

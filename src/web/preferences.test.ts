@@ -8,6 +8,9 @@ test('what was stored comes back', () => {
   expect(parsePreferences(JSON.stringify(stored))).toEqual(stored)
 })
 
-test.each([null, '', 'x', 'null', '[]', '7', '{"theme":"pink","hideAmounts":"yes","rpcUrls":{"eip155:1":"not a url","eip155:2":7}}'])('%s falls back to the defaults', (text) => {
-  expect(parsePreferences(text)).toEqual(defaults)
-})
+test.each([null, '', 'x', 'null', '[]', '7', '{"theme":"pink","hideAmounts":"yes","rpcUrls":{"eip155:1":"not a url","eip155:2":7}}'])(
+  '%s falls back to the defaults',
+  (text) => {
+    expect(parsePreferences(text)).toEqual(defaults)
+  },
+)

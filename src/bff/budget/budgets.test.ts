@@ -18,18 +18,23 @@ function setUp(requestsPerMinute = 100) {
       return error.facts.retryAfter ?? -1
     }
   }
-  const granted = (times: number, ...args: Parameters<typeof ask>): number => Array.from({ length: times }, () => ask(...args)).filter((wait) => wait === 0).length
+  const granted = (times: number, ...args: Parameters<typeof ask>): number =>
+    Array.from({ length: times }, () => ask(...args)).filter((wait) => wait === 0).length
   return { clock, quota, ask, granted }
 }
 
 describe('one visitor', () => {
-  test.each([PLANS.standard.requestsPerMinute, PLANS.premium.requestsPerMinute])('uses less than a plan of %i, whatever it asks for and with however many sessions', (plan) => {
-    const { granted } = setUp(plan)
-    let total = 0
-    for (const budget of ['sync', 'tail', 'action'] as const) for (let session = 0; session < 20; session++) total += granted(plan, 'a', budget, `s${session}`)
-    expect(total).toBeLessThan(0.9 * plan)
-    expect(granted(1, 'b', 'action')).toBe(1)
-  })
+  test.each([PLANS.standard.requestsPerMinute, PLANS.premium.requestsPerMinute])(
+    'uses less than a plan of %i, whatever it asks for and with however many sessions',
+    (plan) => {
+      const { granted } = setUp(plan)
+      let total = 0
+      for (const budget of ['sync', 'tail', 'action'] as const)
+        for (let session = 0; session < 20; session++) total += granted(plan, 'a', budget, `s${session}`)
+      expect(total).toBeLessThan(0.9 * plan)
+      expect(granted(1, 'b', 'action')).toBe(1)
+    },
+  )
 
   test('waits as long as it was told, and no longer', () => {
     const { clock, ask, granted } = setUp()

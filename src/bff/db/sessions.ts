@@ -20,7 +20,10 @@ export async function findSession(db: Database, cookieHash: string, now: Date): 
 /** Those of the sessions that still stand. */
 export async function findSessions(db: Database, ids: string[], now: Date): Promise<SessionRow[]> {
   if (ids.length === 0) return []
-  return db.select().from(session).where(and(inArray(session.id, ids), gt(session.idleAt, now), gt(session.expiresAt, now)))
+  return db
+    .select()
+    .from(session)
+    .where(and(inArray(session.id, ids), gt(session.idleAt, now), gt(session.expiresAt, now)))
 }
 
 export async function extendSession(db: Database, id: string, idleAt: Date): Promise<void> {

@@ -5,7 +5,18 @@ import { openDatabase, type Database, type OpenDatabase } from '#postgres/open.t
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { createCookieValue, createId, hashCookieValue } from '../session/random.ts'
 import { deleteExpiredChallenges, insertChallenge, takeChallenge } from './challenges.ts'
-import { deleteExpiredSessions, deleteSession, findMakers, findSession, findSessions, hasSessionPayment, insertSession, insertSessionPayment, replaceSession, type SessionRow } from './sessions.ts'
+import {
+  deleteExpiredSessions,
+  deleteSession,
+  findMakers,
+  findSession,
+  findSessions,
+  hasSessionPayment,
+  insertSession,
+  insertSessionPayment,
+  replaceSession,
+  type SessionRow,
+} from './sessions.ts'
 
 const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
 const NOW = new Date('2026-11-21T10:00:00Z')
@@ -26,7 +37,15 @@ describe.each(ENGINES)('the store on %s', (engine) => {
   })
 
   async function createSession(facts: Partial<SessionRow> = {}): Promise<SessionRow> {
-    const row = { id: createId('ses'), cookieHash: hashCookieValue(createCookieValue()), wallets: [], createdAt: NOW, idleAt: later(30), expiresAt: later(720), ...facts }
+    const row = {
+      id: createId('ses'),
+      cookieHash: hashCookieValue(createCookieValue()),
+      wallets: [],
+      createdAt: NOW,
+      idleAt: later(30),
+      expiresAt: later(720),
+      ...facts,
+    }
     await insertSession(db, row)
     return row
   }
@@ -61,7 +80,13 @@ describe.each(ENGINES)('the store on %s', (engine) => {
   test('what a session made is found from both sides, and goes with it', async () => {
     const [one, two] = [await createSession(), await createSession()]
     const [shared, own] = [createPaymentId(), createPaymentId()]
-    for (const [session, payment] of [[one, shared], [one, shared], [two, shared], [one, own]] as const) await insertSessionPayment(db, session.id, payment)
+    for (const [session, payment] of [
+      [one, shared],
+      [one, shared],
+      [two, shared],
+      [one, own],
+    ] as const)
+      await insertSessionPayment(db, session.id, payment)
     expect(await hasSessionPayment(db, two.id, own)).toBe(false)
     const makers = await findMakers(db, [shared, own, createPaymentId()])
     expect(makers.get(shared)?.toSorted((a, b) => a.localeCompare(b))).toEqual([one.id, two.id].toSorted((a, b) => a.localeCompare(b)))

@@ -125,7 +125,8 @@ export class EventHub {
     if (state === this.#state) return
     this.#state = state
     if (state === 'live') this.#parts.log.info('live events: connected')
-    else if (state === 'key_refused') this.#parts.log.error({ operator: 'The payment service refuses the API key of this desk. Set SERVICE_API_KEY to a valid one.' }, 'live events: refused')
+    else if (state === 'key_refused')
+      this.#parts.log.error({ operator: 'The payment service refuses the API key of this desk. Set SERVICE_API_KEY to a valid one.' }, 'live events: refused')
     else this.#parts.log.warn('live events: no connection to the payment service, trying again')
   }
 

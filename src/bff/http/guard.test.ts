@@ -67,7 +67,10 @@ describe('an origin that is not in the list', () => {
 describe('an allowed origin', () => {
   test.each(ALLOWED)('%s is answered by its own name, with credentials and the headers the page needs', async (origin) => {
     const answer = await send('GET', '/api/config', { Origin: origin })
-    expect(answer).toMatchObject({ status: 200, headers: { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'Origin' } })
+    expect(answer).toMatchObject({
+      status: 200,
+      headers: { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary: 'Origin' },
+    })
     for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'Retry-After', 'X-Request-Id', 'PAYMENT-RESPONSE']) {
       expect(String(answer.headers['access-control-expose-headers']).split(', ')).toContain(name)
     }
@@ -78,7 +81,14 @@ describe('an allowed origin', () => {
 })
 
 describe('a state change', () => {
-  const page = { Origin: ORIGIN, 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk', 'Sec-Fetch-Site': 'same-site', 'Sec-Fetch-Mode': 'cors', 'Sec-Fetch-Dest': 'empty' }
+  const page = {
+    Origin: ORIGIN,
+    'Content-Type': 'application/json',
+    'X-Requested-By': 'paydesk',
+    'Sec-Fetch-Site': 'same-site',
+    'Sec-Fetch-Mode': 'cors',
+    'Sec-Fetch-Dest': 'empty',
+  }
   const body = JSON.stringify({ walletAddress: '11111111111111111111111111111111', network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' })
   const change = (changes: Record<string, string | undefined>) => {
     const headers = Object.fromEntries(Object.entries({ ...page, ...changes }).filter((entry): entry is [string, string] => entry[1] !== undefined))
@@ -138,8 +148,27 @@ test('every answer, an error too, is not kept, not framed, not sniffed and names
 })
 
 test('only paths of the table exist: no spelling of another reaches the service', async () => {
-  const paths = ['/api/api-keys', '/api/usage', '/api/wallets', '/api/payment/send', '/api/payment/receive', '/api/metrics', '/api/ws', '/api/openapi.json', '/api/health/ready']
-  const tricks = ['/api/..%2fmetrics', '/api/payment/status/..%2f..%2fmetrics', '/api/payment/status/%2e%2e', '/api//payments', '/api/payments/', '/api/http://127.0.0.1/', '/payments', '/api/token/info/..%2f..%2fmetrics']
+  const paths = [
+    '/api/api-keys',
+    '/api/usage',
+    '/api/wallets',
+    '/api/payment/send',
+    '/api/payment/receive',
+    '/api/metrics',
+    '/api/ws',
+    '/api/openapi.json',
+    '/api/health/ready',
+  ]
+  const tricks = [
+    '/api/..%2fmetrics',
+    '/api/payment/status/..%2f..%2fmetrics',
+    '/api/payment/status/%2e%2e',
+    '/api//payments',
+    '/api/payments/',
+    '/api/http://127.0.0.1/',
+    '/payments',
+    '/api/token/info/..%2f..%2fmetrics',
+  ]
   for (const path of [...paths, ...tricks]) {
     const { status } = await send('GET', path, { Origin: ORIGIN })
     expect([400, 401, 404], path).toContain(status)
@@ -167,5 +196,15 @@ test('a body of more than 64 KiB, nested too deep, or not UTF-8 is refused', asy
   const headers = { Origin: ORIGIN, 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' }
   expect((await send('POST', '/api/session', headers, `"${'x'.repeat(70_000)}"`)).status).toBe(413)
   expect((await send('POST', '/api/session', { ...headers, 'Transfer-Encoding': 'chunked' }, `"${'x'.repeat(70_000)}"`)).status).toBe(413)
-  for (const body of ['', '{', '['.repeat(100_0), '{"id":"a","id":"b","signature":""}', '{"__proto__":{}}']) expect((await send('POST', '/api/session', headers, body)).status).toBe(400)
+  for (const body of ['', '{', '['.repeat(100_0), '{"id":"a","id":"b","signature":""}', '{"__proto__":{}}'])
+    expect((await send('POST', '/api/session', headers, body)).status).toBe(400)
+})
+
+test('a field or a parameter with the name of something every object has is as unknown as any other', async () => {
+  const headers = { Origin: ORIGIN, 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' }
+  for (const name of ['toString', 'valueOf', 'hasOwnProperty', '__proto__', 'constructor']) {
+    const body = JSON.stringify({ walletAddress: '11111111111111111111111111111111', network: 'eip155:1' }).replace('{', `{"${name}":1,`)
+    expect((await send('POST', '/api/session/challenge', headers, body)).status, name).toBe(400)
+    expect((await send('GET', `/api/payments?${name}=1`, { Origin: ORIGIN })).status, name).toBe(400)
+  }
 })

@@ -57,5 +57,7 @@ export function mountOwnEndpoint<K extends OwnEndpointName>(app: Hono<Env>, cont
 function readIdempotencyKey(c: HttpContext): string | undefined {
   const key = c.req.header('idempotency-key')
   if (key === undefined || IDEMPOTENCY_KEY.test(key)) return key
-  throw new ProblemError('INVALID_PARAMETERS', { details: { 'Idempotency-Key': 'Expected 16 to 200 visible ASCII characters that nobody can guess, a UUID for example.' } })
+  throw new ProblemError('INVALID_PARAMETERS', {
+    details: { 'Idempotency-Key': 'Expected 16 to 200 visible ASCII characters that nobody can guess, a UUID for example.' },
+  })
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isForbiddenKey } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 
 type Part = 'params' | 'query' | 'body'
@@ -14,7 +15,8 @@ export type RawInput = { params: Record<string, string>; query: Record<string, s
  * @throws ProblemError `INVALID_PARAMETERS`
  */
 export function parseInput(schemas: InputSchemas, raw: RawInput): Record<Part, unknown> {
-  const details: Record<string, string> = {}
+  // Without a prototype: a field named toString is as unknown as any other.
+  const details: Record<string, string> = Object.create(null) as Record<string, string>
   const read = (part: Part): unknown => {
     const schema = schemas[part]
     if (!schema) return undefined
@@ -33,10 +35,11 @@ function unknownField(issue: v.BaseIssue<unknown>): string | undefined {
   return issue.type === 'strict_object' && issue.expected === 'never' ? 'This field is not known here.' : undefined
 }
 
-/** @throws ProblemError when a name stands twice: two readers could take different ones */
+/** @throws ProblemError when a name stands twice, since two readers could take different ones, or reaches a prototype, where no schema sees it */
 export function readQuery(url: URL): Record<string, string> {
   const query: Record<string, string> = Object.create(null) as Record<string, string>
   for (const [name, value] of url.searchParams) {
+    if (isForbiddenKey(name)) throw new ProblemError('INVALID_PARAMETERS', { details: { query: `The name "${name}" is not allowed.` } })
     if (name in query) throw new ProblemError('INVALID_PARAMETERS', { details: { [name]: 'Expected it once.' } })
     query[name] = value
   }

@@ -25,7 +25,11 @@ function toProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
   if (isDatabaseUnavailable(error)) {
     const operator = 'The database of this proxy cannot be reached. Check that it runs, and DATABASE_URL.'
-    return new ProblemError('SERVICE_UNAVAILABLE', { message: 'This desk is out of order for a moment.', details: { reason: 'database', operator }, retryAfter: 2 }, { cause: error })
+    return new ProblemError(
+      'SERVICE_UNAVAILABLE',
+      { message: 'This desk is out of order for a moment.', details: { reason: 'database', operator }, retryAfter: 2 },
+      { cause: error },
+    )
   }
   return new ProblemError('INTERNAL', {}, { cause: error })
 }

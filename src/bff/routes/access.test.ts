@@ -50,7 +50,9 @@ describe('one payment', () => {
     expect(absent.status).toBe(404)
     const other = await people.stranger.get(`/api/payment/status/${payment}`)
     expect(sameness(other)).toEqual(sameness(absent))
-    expect([...other.headers.keys()].filter((name) => !name.startsWith('x-ratelimit'))).toEqual([...absent.headers.keys()].filter((name) => !name.startsWith('x-ratelimit')))
+    expect([...other.headers.keys()].filter((name) => !name.startsWith('x-ratelimit'))).toEqual(
+      [...absent.headers.keys()].filter((name) => !name.startsWith('x-ratelimit')),
+    )
   })
 
   test.each(['nobody', 'anonymous', 'stranger'] as const)('is not reported on by %s', async (who) => {
@@ -77,7 +79,9 @@ describe('the history of a wallet', () => {
   })
 
   test('is found in whatever case the address is spelled', async () => {
-    expect((await people.buyer.get(`/api/payment/history/${wallets.buyer.address.toLowerCase()}`)).json.payments.map(({ paymentId }) => paymentId)).toEqual([payment])
+    expect((await people.buyer.get(`/api/payment/history/${wallets.buyer.address.toLowerCase()}`)).json.payments.map(({ paymentId }) => paymentId)).toEqual([
+      payment,
+    ])
     expect((await people.stranger.get(`/api/payment/history/${wallets.buyer.address.toLowerCase()}`)).status).toBe(404)
   })
 })
@@ -111,14 +115,23 @@ test('without naming wallets, a session lists its own payments and the operator 
 describe('a payment to anyone but the seller', () => {
   const order = (recipientAddress: string) => ({ walletAddress: wallets.buyer.address, recipientAddress, amount: 0.01 })
   test.each(['nobody', 'anonymous', 'buyer', 'seller', 'stranger'] as const)('is not built for %s', async (who) => {
-    expect(await people[who].post('/api/transaction/send', order(wallets.stranger.address))).toMatchObject({ status: 403, json: { error: { code: 'FORBIDDEN' } } })
+    expect(await people[who].post('/api/transaction/send', order(wallets.stranger.address))).toMatchObject({
+      status: 403,
+      json: { error: { code: 'FORBIDDEN' } },
+    })
     expect(await people[who].post('/api/transaction/send', order('0x12'))).toMatchObject({ status: 400, json: { error: { code: 'INVALID_RECIPIENT' } } })
   })
   test('is built for the operator, as far as the chain allows', async () => {
-    expect(await people.operator.post('/api/transaction/send', order(wallets.stranger.address))).toMatchObject({ status: 503, json: { error: { code: 'CHAIN_UNAVAILABLE' } } })
+    expect(await people.operator.post('/api/transaction/send', order(wallets.stranger.address))).toMatchObject({
+      status: 503,
+      json: { error: { code: 'CHAIN_UNAVAILABLE' } },
+    })
   })
   test('to the seller, anybody gets as far', async () => {
-    expect(await people.nobody.post('/api/transaction/send', order(wallets.seller.address.toLowerCase()))).toMatchObject({ status: 503, json: { error: { code: 'CHAIN_UNAVAILABLE' } } })
+    expect(await people.nobody.post('/api/transaction/send', order(wallets.seller.address.toLowerCase()))).toMatchObject({
+      status: 503,
+      json: { error: { code: 'CHAIN_UNAVAILABLE' } },
+    })
     expect(people.nobody.cookies.size).toBe(0)
   })
 })
@@ -133,6 +146,10 @@ test("the service's words on a wrong request come through, and its limits with t
 })
 
 test('a short idempotency key is refused: another visitor could guess it', async () => {
-  const answer = await people.nobody.post('/api/transaction/send', { walletAddress: wallets.buyer.address, recipientAddress: wallets.seller.address, amount: 1 }, { 'Idempotency-Key': '1' })
+  const answer = await people.nobody.post(
+    '/api/transaction/send',
+    { walletAddress: wallets.buyer.address, recipientAddress: wallets.seller.address, amount: 1 },
+    { 'Idempotency-Key': '1' },
+  )
   expect(answer).toMatchObject({ status: 400, json: { error: { details: { 'Idempotency-Key': expect.any(String) } } } })
 })

@@ -10,7 +10,15 @@ let desk: Desk
 
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 1 })
-  const solana = { network: SOLANA_DEVNET, name: 'Local Solana', rpcUrls: ['http://127.0.0.1:9'], testnet: true, blockTimeMs: 60_000, confirmations: 1, assets: [NATIVE_SOL] }
+  const solana = {
+    network: SOLANA_DEVNET,
+    name: 'Local Solana',
+    rpcUrls: ['http://127.0.0.1:9'],
+    testnet: true,
+    blockTimeMs: 60_000,
+    confirmations: 1,
+    assets: [NATIVE_SOL],
+  }
   desk = await Desk.open({ networks: [evm.network, solana], bff: { sellerWallets: [seller.address] } })
 })
 afterAll(async () => {
@@ -21,7 +29,12 @@ afterAll(async () => {
 test('a buyer without a session pays the seller: builds, reads, reports and hears of that one payment, and of nothing else', async () => {
   const account = await evm.wallet(10n ** 18n)
   const buyer = desk.browser()
-  const order = { walletAddress: account.address, recipientAddress: seller.address, amount: 0.01, metadata: { note: 'tea', large: 12345678901234567890n.toString() } }
+  const order = {
+    walletAddress: account.address,
+    recipientAddress: seller.address,
+    amount: 0.01,
+    metadata: { note: 'tea', large: 12345678901234567890n.toString() },
+  }
   const built = await buyer.post('/api/transaction/send', order, { 'Idempotency-Key': crypto.randomUUID() })
   expect(built.status).toBe(200)
   expect(built.json).toMatchObject({ success: true, amount: 0.01, amountAtomic: '10000000000000000', sender: account.address, recipient: seller.address })
@@ -68,7 +81,9 @@ test('an answer that was lost is given again: the same key builds one payment, a
   expect(again.headers.get('idempotent-replayed')).toBe('true')
   expect(again.json.paymentId).toBe(lost.json.paymentId)
   expect((await buyer.get(`/api/payment/status/${lost.json.paymentId}`)).status).toBe(200)
-  expect((await desk.browser().post('/api/transaction/send', { ...order, amount: 0.03 }, { 'Idempotency-Key': key })).json.error.code).toBe('IDEMPOTENCY_CONFLICT')
+  expect((await desk.browser().post('/api/transaction/send', { ...order, amount: 0.03 }, { 'Idempotency-Key': key })).json.error.code).toBe(
+    'IDEMPOTENCY_CONFLICT',
+  )
 })
 
 test("the service's own words on a payment that cannot be made reach the buyer with their figures", async () => {

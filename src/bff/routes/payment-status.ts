@@ -7,7 +7,8 @@ import type { UpstreamReply } from '../upstream/upstream.ts'
 import { notFound, requireSession, spender } from './rule.ts'
 import type { Rule } from './rule.ts'
 
-export const paymentStatus: Rule<'paymentStatus'> = (call) => readPayment({ ...call, paymentId: call.input.params.paymentId, session: requireSession(call.visitor) })
+export const paymentStatus: Rule<'paymentStatus'> = (call) =>
+  readPayment({ ...call, paymentId: call.input.params.paymentId, session: requireSession(call.visitor) })
 
 type Wanted = { context: Context; visitor: Visitor; session: OpenSession; paymentId: string; requestId: string }
 

@@ -23,7 +23,9 @@ export const transactionSend: Rule<'transactionSend'> = async (call) => {
 function requireSeller(recipient: string, sellerWallets: readonly string[]): void {
   const parsed = parseAddress(recipient)
   if (!parsed.ok) {
-    throw new ProblemError('INVALID_RECIPIENT', { details: { recipientAddress: 'Expected 0x and 40 hex digits with a right checksum, or base58 of 32 bytes.' } })
+    throw new ProblemError('INVALID_RECIPIENT', {
+      details: { recipientAddress: 'Expected 0x and 40 hex digits with a right checksum, or base58 of 32 bytes.' },
+    })
   }
   if (sellerWallets.includes(parsed.address)) return
   throw new ProblemError('FORBIDDEN', {

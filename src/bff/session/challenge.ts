@@ -17,7 +17,10 @@ export type Asking = { origin: string; cookies: string | undefined; site: Cookie
 /** Writes and keeps the exact text that proves a wallet. It is bound to the page's origin and to the browser that asked. */
 export async function issueChallenge(context: Context, wanted: { walletAddress: string; network: string }, asking: Asking) {
   const network = context.config.networks.find((known) => known.network === wanted.network)
-  if (!network) throw new ProblemError('INVALID_PARAMETERS', { details: { network: `Expected one of ${context.config.networks.map((known) => known.network).join(', ')}.` } })
+  if (!network)
+    throw new ProblemError('INVALID_PARAMETERS', {
+      details: { network: `Expected one of ${context.config.networks.map((known) => known.network).join(', ')}.` },
+    })
   const parsed = parseAddress(wanted.walletAddress)
   if (!parsed.ok || parsed.family !== familyOf(network.network)) {
     throw new ProblemError('INVALID_PARAMETERS', { details: { walletAddress: `Expected an address of ${network.name}.` } })
@@ -27,7 +30,15 @@ export async function issueChallenge(context: Context, wanted: { walletAddress: 
   const id = createId('sic')
   const issuedAt = context.now()
   const expiresAt = new Date(issuedAt.getTime() + CHALLENGE_MS)
-  const message = signInMessage({ origin: asking.origin, wallet: parsed.address, network: network.network, nonce: createNonce(), issuedAt, expiresAt, requestId: id })
+  const message = signInMessage({
+    origin: asking.origin,
+    wallet: parsed.address,
+    network: network.network,
+    nonce: createNonce(),
+    issuedAt,
+    expiresAt,
+    requestId: id,
+  })
   await insertChallenge(context.db, { id, origin: asking.origin, browserHash: hashCookieValue(browser), wallet: parsed.address, message, expiresAt })
   return {
     challenge: { id, message, expiresAt: expiresAt.getTime() },

@@ -62,16 +62,22 @@ test.each([
   const page = await open(host)
   const proxy = `http://${proxyHost}:${desk.bff.port}`
   const wallet = evmWallet()
-  const challenge = JSON.parse(await call(page, { url: `${proxy}/api/session/challenge`, method: 'POST', body: { walletAddress: wallet.address, network: wallet.network } })) as { id: string; message: string }
+  const challenge = JSON.parse(
+    await call(page, { url: `${proxy}/api/session/challenge`, method: 'POST', body: { walletAddress: wallet.address, network: wallet.network } }),
+  ) as { id: string; message: string }
   await call(page, { url: `${proxy}/api/session`, method: 'POST', body: { id: challenge.id, signature: await wallet.sign(challenge.message) } })
   await page.reload()
   expect(JSON.parse(await call(page, { url: `${proxy}/api/session`, method: 'GET' }))).toMatchObject({ session: { wallets: [wallet.address] } })
   expect(await page.evaluate(() => document.cookie)).toBe('')
-  const stream = await page.evaluate((url) => new Promise((resolve) => {
-    const source = new EventSource(url, { withCredentials: true })
-    source.addEventListener('open', () => (source.close(), resolve('open')))
-    source.addEventListener('error', () => (source.close(), resolve('error')))
-  }), `${proxy}/api/events`)
+  const stream = await page.evaluate(
+    (url) =>
+      new Promise((resolve) => {
+        const source = new EventSource(url, { withCredentials: true })
+        source.addEventListener('open', () => (source.close(), resolve('open')))
+        source.addEventListener('error', () => (source.close(), resolve('error')))
+      }),
+    `${proxy}/api/events`,
+  )
   expect(stream).toBe('open')
   await call(page, { url: `${proxy}/api/session`, method: 'DELETE' })
   expect(JSON.parse(await call(page, { url: `${proxy}/api/session`, method: 'GET' }))).toEqual({ session: null })
@@ -82,7 +88,9 @@ test('a page of a foreign origin reads nothing and changes nothing, even in a br
   const page = await open('localhost')
   const proxy = `http://localhost:${desk.bff.port}`
   const wallet = evmWallet()
-  const challenge = JSON.parse(await call(page, { url: `${proxy}/api/session/challenge`, method: 'POST', body: { walletAddress: wallet.address, network: wallet.network } })) as { id: string; message: string }
+  const challenge = JSON.parse(
+    await call(page, { url: `${proxy}/api/session/challenge`, method: 'POST', body: { walletAddress: wallet.address, network: wallet.network } }),
+  ) as { id: string; message: string }
   await call(page, { url: `${proxy}/api/session`, method: 'POST', body: { id: challenge.id, signature: await wallet.sign(challenge.message) } })
 
   const evil = createServer((_, response) => {
@@ -106,7 +114,13 @@ test('a page of a foreign origin reads nothing and changes nothing, even in a br
       source.addEventListener('open', () => (source.close(), resolve('open')))
       source.addEventListener('error', () => (source.close(), resolve('refused')))
     })
-    await fetch(`${base}/api/session`, { method: 'POST', mode: 'no-cors', credentials: 'include', headers: { 'Content-Type': 'text/plain' }, body: '{}' }).catch(() => {})
+    await fetch(`${base}/api/session`, {
+      method: 'POST',
+      mode: 'no-cors',
+      credentials: 'include',
+      headers: { 'Content-Type': 'text/plain' },
+      body: '{}',
+    }).catch(() => {})
     return [await image, await stream]
   }, proxy)
   expect(tried).toEqual(['refused', 'refused'])

@@ -29,7 +29,8 @@ export type OperatorReason = 'key_refused' | 'scope_missing' | 'unreachable' | '
 
 /** What whoever runs this desk has to do. No word of it comes from the service, so no word of the key can be in it. */
 const OPERATOR_WORDS: Readonly<Record<OperatorReason, string>> = {
-  key_refused: 'The payment service does not accept the API key of this desk. Set SERVICE_API_KEY (or the file in SERVICE_API_KEY_FILE) to a key that is valid, and start the proxy again.',
+  key_refused:
+    'The payment service does not accept the API key of this desk. Set SERVICE_API_KEY (or the file in SERVICE_API_KEY_FILE) to a key that is valid, and start the proxy again.',
   scope_missing: 'The API key of this desk lacks a scope. It needs payment:read, transaction:build and token:read.',
   unreachable: 'The payment service cannot be reached. Check that it runs, and SERVICE_URL.',
   timeout: 'The payment service did not answer in time.',

@@ -101,7 +101,8 @@ export class Upstream {
       return this.#readAnswer(name, answer)
     } catch (error) {
       const problem = error instanceof UpstreamError ? new OperatorProblem(error.kind === 'too_large' ? 'nonsense' : error.kind, { cause: error }) : error
-      if (problem instanceof OperatorProblem) this.#log.error({ endpoint: name, reason: problem.reason, operator: problem.facts.details?.operator }, 'the payment service is of no use')
+      if (problem instanceof OperatorProblem)
+        this.#log.error({ endpoint: name, reason: problem.reason, operator: problem.facts.details?.operator }, 'the payment service is of no use')
       throw problem
     } finally {
       this.#quota.end(told, this.#now().getTime())
@@ -109,7 +110,11 @@ export class Upstream {
   }
 
   #send(endpoint: Endpoint, request: UpstreamRequest): Promise<Answer> {
-    const headers: Record<string, string> = { Authorization: `Bearer ${this.#config.serviceApiKey}`, Accept: 'application/json', 'X-Request-Id': request.requestId }
+    const headers: Record<string, string> = {
+      Authorization: `Bearer ${this.#config.serviceApiKey}`,
+      Accept: 'application/json',
+      'X-Request-Id': request.requestId,
+    }
     const body = endpoint.method === 'POST' ? stringifyJson(request.body) : undefined
     if (body !== undefined) {
       headers['Content-Type'] = 'application/json'

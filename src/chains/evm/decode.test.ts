@@ -25,7 +25,9 @@ function problemOf(bytes: Uint8Array | Hex): string | undefined {
 describe('what was built', () => {
   test('is the transaction that viem writes, byte for byte', () => {
     expect(bytesToHex(evmReviewed)).toBe(serializeTransaction(fields))
-    expect(bytesToHex(evmReviewed)).toBe('0x02f082 7a69 07 843b9aca00 84b2d05e00 825208 945aaeb6053f3e94c9b9a09f33669435e7ef1beaed 872386f26fc10000 80 c0'.replaceAll(' ', ''))
+    expect(bytesToHex(evmReviewed)).toBe(
+      '0x02f082 7a69 07 843b9aca00 84b2d05e00 825208 945aaeb6053f3e94c9b9a09f33669435e7ef1beaed 872386f26fc10000 80 c0'.replaceAll(' ', ''),
+    )
   })
 
   test('reads back as what went in', () => {
@@ -33,7 +35,17 @@ describe('what was built', () => {
       fc.property(payment, ({ chainId, fees: [maxPriorityFeePerGas, maxFeePerGas], recipient, amountAtomic, nonce, gas }) => {
         const facts = { nonce, gas, maxFeePerGas, maxPriorityFeePerGas }
         const decoded = decodeTransaction(buildPayment({ ...evmIntent, network: `eip155:${chainId}`, recipient, amountAtomic, ...facts }))
-        expect(decoded).toMatchObject({ ok: true, form: 'unsigned', chainId, to: recipient, valueAtomic: amountAtomic, data: '0x', sender: null, hash: null, ...facts })
+        expect(decoded).toMatchObject({
+          ok: true,
+          form: 'unsigned',
+          chainId,
+          to: recipient,
+          valueAtomic: amountAtomic,
+          data: '0x',
+          sender: null,
+          hash: null,
+          ...facts,
+        })
         expect(decoded).toMatchObject({ feeBoundAtomic: gas * maxFeePerGas, transfer: { sender: null, recipient, amountAtomic, memo: null } })
       }),
       { numRuns: 2000 },
@@ -119,10 +131,20 @@ describe('is refused', () => {
 
 test('a call is told as unknown, never as a transfer', () => {
   const decoded = decodeTransaction(hexToBytes(serializeTransaction({ ...fields, data: '0xa9059cbb00' })))
-  expect(decoded).toMatchObject({ ok: true, transfer: null, steps: [{ kind: 'fee_limit' }, { kind: 'fee_price' }, { kind: 'unknown', facts: { call: '0xa9059cbb', bytes: '5' } }] })
+  expect(decoded).toMatchObject({
+    ok: true,
+    transfer: null,
+    steps: [{ kind: 'fee_limit' }, { kind: 'fee_price' }, { kind: 'unknown', facts: { call: '0xa9059cbb', bytes: '5' } }],
+  })
 })
 
 test('the steps are told in the words of the network’s own currency', () => {
   const decoded = decodeTransaction(evmReviewed, { ...evmIntent.asset, symbol: 'POL' })
-  expect(decoded).toMatchObject({ steps: [{}, { facts: { maxFeePerGas: '3 gwei', maxPriorityFeePerGas: '1 gwei' } }, { kind: 'transfer', facts: { to: evmIntent.recipient, amount: '0.01 POL' } }] })
+  expect(decoded).toMatchObject({
+    steps: [
+      {},
+      { facts: { maxFeePerGas: '3 gwei', maxPriorityFeePerGas: '1 gwei' } },
+      { kind: 'transfer', facts: { to: evmIntent.recipient, amount: '0.01 POL' } },
+    ],
+  })
 })

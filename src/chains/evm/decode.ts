@@ -60,7 +60,10 @@ export function decodeTransaction(bytes: Uint8Array, native: Asset = NATIVE_ETH)
   }
 }
 
-type Fields = Required<Pick<TransactionSerializableEIP1559, 'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value' | 'data'>> & { to: Hex; type: 'eip1559' }
+type Fields = Required<Pick<TransactionSerializableEIP1559, 'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value' | 'data'>> & {
+  to: Hex
+  type: 'eip1559'
+}
 type Signature = { r: bigint; s: bigint; yParity: 0 | 1 }
 
 function readFields(bytes: Uint8Array): { transaction: Fields; signature: Signature | null } {
@@ -159,10 +162,11 @@ export function describeFacts({ value, ...fields }: Described, native: Asset): E
     transfer: plain ? { sender, recipient: to, amountAtomic: value, memo: null } : null,
     steps: [
       { kind: 'fee_limit', facts: { gas: gas.toString() } },
-      { kind: 'fee_price', facts: { maxFeePerGas: `${formatAmount(maxFeePerGas, 9)} gwei`, maxPriorityFeePerGas: `${formatAmount(maxPriorityFeePerGas, 9)} gwei` } },
-      plain
-        ? { kind: 'transfer', facts: { to, amount } }
-        : { kind: 'unknown', facts: { to, amount, call: data.slice(0, 10), bytes: bytesOfData.toString() } },
+      {
+        kind: 'fee_price',
+        facts: { maxFeePerGas: `${formatAmount(maxFeePerGas, 9)} gwei`, maxPriorityFeePerGas: `${formatAmount(maxPriorityFeePerGas, 9)} gwei` },
+      },
+      plain ? { kind: 'transfer', facts: { to, amount } } : { kind: 'unknown', facts: { to, amount, call: data.slice(0, 10), bytes: bytesOfData.toString() } },
     ],
   }
 }

@@ -7,7 +7,8 @@ import { decodeLanded, type ChainReceipt, type ChainTransaction } from './landed
 import { matchTransaction } from './match.ts'
 
 const fields = { type: 'eip1559', chainId: 31337, to: evmIntent.recipient as Hex, value: evmIntent.amountAtomic, ...evmFacts } as const
-const match = (change: Partial<TransactionSerializable>) => matchTransaction(evmIntent, hexToBytes(serializeTransaction({ ...fields, ...change } as TransactionSerializable)))
+const match = (change: Partial<TransactionSerializable>) =>
+  matchTransaction(evmIntent, hexToBytes(serializeTransaction({ ...fields, ...change } as TransactionSerializable)))
 
 describe('matchTransaction', () => {
   test('holds for the payment that was asked for, with both values of every property in words', () => {
@@ -45,7 +46,10 @@ describe('matchTransaction', () => {
   })
 
   test('blocks what it cannot read', () => {
-    expect(matchTransaction(evmIntent, new Uint8Array())).toMatchObject({ ok: false, rows: [{ field: 'instructions', ok: false, got: 'This is not an EIP-1559 transaction.' }] })
+    expect(matchTransaction(evmIntent, new Uint8Array())).toMatchObject({
+      ok: false,
+      rows: [{ field: 'instructions', ok: false, got: 'This is not an EIP-1559 transaction.' }],
+    })
   })
 
   test.each([
@@ -73,7 +77,14 @@ describe('the digest', () => {
   })
 
   test('changes with everything that matters', () => {
-    const changes: Partial<TransactionSerializable>[] = [{}, { chainId: 1 }, { to: evmStranger.address }, { value: 1n }, { data: '0x00' }, { maxFeePerGas: 10n ** 15n }]
+    const changes: Partial<TransactionSerializable>[] = [
+      {},
+      { chainId: 1 },
+      { to: evmStranger.address },
+      { value: 1n },
+      { data: '0x00' },
+      { maxFeePerGas: 10n ** 15n },
+    ]
     const digests = changes.map(digestOf)
     const otherCap = matchTransaction({ ...evmIntent, maxFeeAtomic: evmIntent.maxFeeAtomic + 1n }, evmReviewed).digest
     const otherSender = matchTransaction({ ...evmIntent, sender: evmStranger.address }, evmReviewed).digest
@@ -83,7 +94,8 @@ describe('the digest', () => {
 })
 
 describe('compareSigned', () => {
-  const compare = async (change: Partial<typeof fields>, account = evmPayer) => compareSigned(evmIntent, evmReviewed, hexToBytes(await account.signTransaction({ ...fields, ...change })))
+  const compare = async (change: Partial<typeof fields>, account = evmPayer) =>
+    compareSigned(evmIntent, evmReviewed, hexToBytes(await account.signTransaction({ ...fields, ...change })))
 
   test('holds for the very transaction that was shown, under the same digest', async () => {
     const result = await compare({})
@@ -109,8 +121,27 @@ describe('compareSigned', () => {
 
 describe('compareLanded', () => {
   const hash = `0x${'ab'.repeat(32)}`
-  const transaction: ChainTransaction = { hash, from: evmPayer.address.toLowerCase(), to: evmIntent.recipient.toLowerCase(), value: evmIntent.amountAtomic, input: '0x', nonce: 7, gas: 21_000n, type: 'eip1559', chainId: 31337, maxFeePerGas: 3n, maxPriorityFeePerGas: 1n }
-  const receipt: ChainReceipt = { transactionHash: hash, status: 'success', blockNumber: 12n, blockHash: `0x${'cd'.repeat(32)}`, gasUsed: 21_000n, effectiveGasPrice: 2n }
+  const transaction: ChainTransaction = {
+    hash,
+    from: evmPayer.address.toLowerCase(),
+    to: evmIntent.recipient.toLowerCase(),
+    value: evmIntent.amountAtomic,
+    input: '0x',
+    nonce: 7,
+    gas: 21_000n,
+    type: 'eip1559',
+    chainId: 31337,
+    maxFeePerGas: 3n,
+    maxPriorityFeePerGas: 1n,
+  }
+  const receipt: ChainReceipt = {
+    transactionHash: hash,
+    status: 'success',
+    blockNumber: 12n,
+    blockHash: `0x${'cd'.repeat(32)}`,
+    gasUsed: 21_000n,
+    effectiveGasPrice: 2n,
+  }
 
   function compare(change: Partial<ChainTransaction>, outcome: Partial<ChainReceipt> = {}) {
     const landed = decodeLanded({ ...transaction, ...change }, { ...receipt, ...outcome })
@@ -118,14 +149,25 @@ describe('compareLanded', () => {
   }
 
   test('holds for the payment, whatever fee and nonce the wallet chose', () => {
-    for (const change of [{}, { nonce: 99, maxFeePerGas: 10n ** 18n, gas: 90_000n }, { type: 'legacy', maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: 5n }]) {
+    for (const change of [
+      {},
+      { nonce: 99, maxFeePerGas: 10n ** 18n, gas: 90_000n },
+      { type: 'legacy', maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: 5n },
+    ]) {
       const result = compare(change)
       expect(result).toMatchObject({ ok: true, digest: matchTransaction(evmIntent, evmReviewed).digest })
     }
   })
 
   test('reads the facts of the block', () => {
-    expect(decodeLanded(transaction, receipt)).toMatchObject({ ok: true, succeeded: true, blockHeight: 12, feeAtomic: 42_000n, sender: evmPayer.address, transfer: { sender: evmPayer.address, recipient: evmIntent.recipient, amountAtomic: evmIntent.amountAtomic } })
+    expect(decodeLanded(transaction, receipt)).toMatchObject({
+      ok: true,
+      succeeded: true,
+      blockHeight: 12,
+      feeAtomic: 42_000n,
+      sender: evmPayer.address,
+      transfer: { sender: evmPayer.address, recipient: evmIntent.recipient, amountAtomic: evmIntent.amountAtomic },
+    })
   })
 
   test.each<[string, Partial<ChainTransaction>, Partial<ChainReceipt>, string[]]>([

@@ -22,7 +22,10 @@ test('reads what viem writes', () => {
 
 test('accepts only the spelling that viem would write', () => {
   let accepted = 0
-  const bytes = fc.oneof(fc.uint8Array({ minLength: 1, maxLength: 8 }), tree.chain((value) => fc.tuple(fc.constant(toRlp(value, 'bytes')), fc.nat(), fc.nat(255)).map(([rlp, at, byte]) => rlp.with(at % rlp.length, byte))))
+  const bytes = fc.oneof(
+    fc.uint8Array({ minLength: 1, maxLength: 8 }),
+    tree.chain((value) => fc.tuple(fc.constant(toRlp(value, 'bytes')), fc.nat(), fc.nat(255)).map(([rlp, at, byte]) => rlp.with(at % rlp.length, byte))),
+  )
   fc.assert(
     fc.property(bytes, (input) => {
       try {

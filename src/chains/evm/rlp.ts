@@ -49,7 +49,8 @@ function readSpan(bytes: Uint8Array, at: number, size: number): { start: number;
     const lengthBytes = bytes.subarray(start, start + size - 55)
     start += size - 55
     // Four bytes of length are far above any transaction; more would leave the exact integers of a double.
-    if (lengthBytes.length !== size - 55 || lengthBytes.length > 4 || lengthBytes[0] === 0) throw new RlpProblem('A length is not spelled in its shortest form.')
+    if (lengthBytes.length !== size - 55 || lengthBytes.length > 4 || lengthBytes[0] === 0)
+      throw new RlpProblem('A length is not spelled in its shortest form.')
     length = lengthBytes.reduce((sum, byte) => sum * 256 + byte, 0)
     if (length <= 55) throw new RlpProblem('A length is not spelled in its shortest form.')
   }

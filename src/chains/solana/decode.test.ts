@@ -53,7 +53,12 @@ describe('what was built', () => {
           signature: null,
           blockhash,
           transfer: { sender, recipient, amountAtomic, memo: paymentId },
-          operations: [{ kind: 'fee_limit', units: unitLimit }, { kind: 'fee_price', microLamports: unitPriceMicroLamports }, { kind: 'transfer' }, { kind: 'memo', text: paymentId }],
+          operations: [
+            { kind: 'fee_limit', units: unitLimit },
+            { kind: 'fee_price', microLamports: unitPriceMicroLamports },
+            { kind: 'transfer' },
+            { kind: 'memo', text: paymentId },
+          ],
         })
       }),
       { numRuns: 500 },
@@ -107,7 +112,12 @@ describe('whatever web3.js writes', () => {
           compiled.staticAccountKeys.map((key, index) => [key.toBase58(), compiled.isAccountSigner(index), isWritable(compiled, index)]),
         )
         expect(decoded.operations).toEqual(
-          instructions.map(({ programId, keys, data }) => ({ kind: 'unknown', program: programId.toBase58(), accounts: keys.map(({ pubkey }) => pubkey.toBase58()), data: Uint8Array.from(data) })),
+          instructions.map(({ programId, keys, data }) => ({
+            kind: 'unknown',
+            program: programId.toBase58(),
+            accounts: keys.map(({ pubkey }) => pubkey.toBase58()),
+            data: Uint8Array.from(data),
+          })),
         )
         expect(decoded.transfer).toBeNull()
       }),
@@ -115,9 +125,17 @@ describe('whatever web3.js writes', () => {
     )
   })
 
-  function isWritable({ header, staticAccountKeys }: { header: { numRequiredSignatures: number; numReadonlySignedAccounts: number; numReadonlyUnsignedAccounts: number }; staticAccountKeys: unknown[] }, index: number) {
+  function isWritable(
+    {
+      header,
+      staticAccountKeys,
+    }: { header: { numRequiredSignatures: number; numReadonlySignedAccounts: number; numReadonlyUnsignedAccounts: number }; staticAccountKeys: unknown[] },
+    index: number,
+  ) {
     const { numRequiredSignatures, numReadonlySignedAccounts, numReadonlyUnsignedAccounts } = header
-    return index < numRequiredSignatures ? index < numRequiredSignatures - numReadonlySignedAccounts : index < staticAccountKeys.length - numReadonlyUnsignedAccounts
+    return index < numRequiredSignatures
+      ? index < numRequiredSignatures - numReadonlySignedAccounts
+      : index < staticAccountKeys.length - numReadonlyUnsignedAccounts
   }
 })
 
@@ -136,7 +154,11 @@ describe('is refused', () => {
     ['one signature too few', set(AT.signers, 2), 'asks for 2 signatures and 1 are there'],
     ['a fee payer that cannot be charged', set(AT.readonlySigned, 1), 'first signer is not writable'],
     ['a header that counts too many', set(AT.readonlyUnsigned, 5), 'more accounts than there are'],
-    ['an account twice', Uint8Array.from([...solanaReviewed.slice(0, AT.keys + 32), ...solanaReviewed.slice(AT.keys, AT.keys + 32), ...solanaReviewed.slice(AT.keys + 64)]), 'listed twice'],
+    [
+      'an account twice',
+      Uint8Array.from([...solanaReviewed.slice(0, AT.keys + 32), ...solanaReviewed.slice(AT.keys, AT.keys + 32), ...solanaReviewed.slice(AT.keys + 64)]),
+      'listed twice',
+    ],
     ['the fee payer as a program', set(AT.instructionCount + 1, 0), 'called as a program'],
     ['a program that is not listed', set(AT.instructionCount + 1, 5), 'not listed'],
     ['a length in two bytes that fits one', Uint8Array.from([0x81, 0x00, ...solanaReviewed.slice(1)]), 'shortest form'],

@@ -24,7 +24,8 @@ export type Landed = ({ ok: true } & LandedFacts) | { ok: false; problem: string
 export function decodeLanded({ slot, meta, transaction }: ChainTransaction): Landed {
   if (meta === null) return { ok: false, problem: 'The node does not say how the transaction ended.' }
   const signatures = transaction.signatures.map((signature) => bs58.decodeUnsafe(signature))
-  if (signatures.length > 0x7f || signatures.some((signature) => signature?.length !== 64)) return { ok: false, problem: 'The node named something that is not a signature.' }
+  if (signatures.length > 0x7f || signatures.some((signature) => signature?.length !== 64))
+    return { ok: false, problem: 'The node named something that is not a signature.' }
   const bytes = Uint8Array.from([signatures.length, ...signatures.flatMap((signature) => [...(signature ?? [])]), ...transaction.message.serialize()])
   const decoded = decodeTransaction(bytes)
   if (!decoded.ok) return decoded

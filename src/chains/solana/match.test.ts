@@ -1,4 +1,13 @@
-import { AddressLookupTableAccount, ComputeBudgetProgram, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction, type Keypair } from '@solana/web3.js'
+import {
+  AddressLookupTableAccount,
+  ComputeBudgetProgram,
+  PublicKey,
+  SystemProgram,
+  TransactionInstruction,
+  TransactionMessage,
+  VersionedTransaction,
+  type Keypair,
+} from '@solana/web3.js'
 import bs58 from 'bs58'
 import { describe, expect, test } from 'vitest'
 import { failing, solanaFacts, solanaIntent, solanaPayer, solanaReviewed, solanaStranger } from '#testing/chain-payments.ts'
@@ -21,11 +30,19 @@ const parts = {
 const order = [parts.limit, parts.price, parts.transfer, parts.memo]
 
 function memo(text: string, signers: PublicKey[] = [], program = MEMO_PROGRAM) {
-  return new TransactionInstruction({ programId: new PublicKey(program), keys: signers.map((pubkey) => ({ pubkey, isSigner: true, isWritable: false })), data: Buffer.from(text) })
+  return new TransactionInstruction({
+    programId: new PublicKey(program),
+    keys: signers.map((pubkey) => ({ pubkey, isSigner: true, isWritable: false })),
+    data: Buffer.from(text),
+  })
 }
 
 function guard(data = [6, 1, 2, 3], accounts: PublicKey[] = [payer]) {
-  return new TransactionInstruction({ programId: new PublicKey(LIGHTHOUSE_PROGRAM), keys: accounts.map((pubkey) => ({ pubkey, isSigner: false, isWritable: true })), data: Buffer.from(data) })
+  return new TransactionInstruction({
+    programId: new PublicKey(LIGHTHOUSE_PROGRAM),
+    keys: accounts.map((pubkey) => ({ pubkey, isSigner: false, isWritable: true })),
+    data: Buffer.from(data),
+  })
 }
 
 function compile(instructions: TransactionInstruction[], { feePayer = payer, blockhash = solanaFacts.blockhash, legacy = false } = {}) {
@@ -39,7 +56,8 @@ function sign(transaction: VersionedTransaction, ...signers: Keypair[]): Uint8Ar
 }
 
 const match = (instructions: TransactionInstruction[], options = {}) => matchTransaction(solanaIntent, compile(instructions).serialize(), options)
-const replace = (part: keyof typeof parts, ...by: TransactionInstruction[]) => order.flatMap((instruction) => (instruction === parts[part] ? by : [instruction]))
+const replace = (part: keyof typeof parts, ...by: TransactionInstruction[]) =>
+  order.flatMap((instruction) => (instruction === parts[part] ? by : [instruction]))
 
 describe('matchTransaction', () => {
   test('holds for the payment that was asked for, with both values of every property in words', () => {
@@ -70,7 +88,11 @@ describe('matchTransaction', () => {
   const transfer = (to: PublicKey, lamports: bigint, from = payer) => SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports })
   const attacks: [string, TransactionInstruction[], string[]][] = [
     ['a second transfer', [...order, transfer(stranger, 1n)], ['recipient', 'amount', 'asset', 'sender']],
-    ['the transfer split in two', [...replace('transfer', transfer(recipient, 1n), transfer(recipient, solanaIntent.amountAtomic - 1n))], ['sender', 'recipient', 'amount', 'asset']],
+    [
+      'the transfer split in two',
+      [...replace('transfer', transfer(recipient, 1n), transfer(recipient, solanaIntent.amountAtomic - 1n))],
+      ['sender', 'recipient', 'amount', 'asset'],
+    ],
     ['no transfer', replace('transfer'), ['sender', 'recipient', 'amount', 'asset']],
     ['another recipient', replace('transfer', transfer(stranger, solanaIntent.amountAtomic)), ['recipient']],
     ['one lamport more', replace('transfer', transfer(recipient, solanaIntent.amountAtomic + 1n)), ['amount']],
@@ -84,13 +106,24 @@ describe('matchTransaction', () => {
     ['no memo', replace('memo'), ['memo']],
     ['units above the cap', replace('limit', ComputeBudgetProgram.setComputeUnitLimit({ units: 60_001 })), ['fee']],
     ['a fee drained by the price', replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 900_000_000n })), ['fee']],
-    ['a price above the cap', [ComputeBudgetProgram.setComputeUnitLimit({ units: 1 }), ...replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000_000_001n })).slice(1)], ['fee']],
+    [
+      'a price above the cap',
+      [
+        ComputeBudgetProgram.setComputeUnitLimit({ units: 1 }),
+        ...replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1_000_000_001n })).slice(1),
+      ],
+      ['fee'],
+    ],
     ['no limit', replace('limit'), ['fee']],
     ['no price', replace('price'), ['fee']],
     ['two prices', [...order, parts.price], ['fee']],
     ['a durable nonce', [SystemProgram.nonceAdvance({ noncePubkey: stranger, authorizedPubkey: payer }), ...order], ['expiry', 'instructions']],
     ['an account assigned to a program', [...order, SystemProgram.assign({ accountPubkey: payer, programId: stranger })], ['instructions']],
-    ['an account created', [...order, SystemProgram.createAccount({ fromPubkey: payer, newAccountPubkey: stranger, lamports: 1, space: 0, programId: stranger })], ['signers', 'instructions']],
+    [
+      'an account created',
+      [...order, SystemProgram.createAccount({ fromPubkey: payer, newAccountPubkey: stranger, lamports: 1, space: 0, programId: stranger })],
+      ['signers', 'instructions'],
+    ],
     ['another program', [...order, new TransactionInstruction({ programId: stranger, keys: [], data: Buffer.from([]) })], ['instructions']],
     ['a wallet guard before a wallet saw it', [...order, guard()], ['instructions']],
   ]
@@ -182,10 +215,16 @@ describe('the digest', () => {
 })
 
 describe('compareSigned', () => {
-  const compare = (instructions: TransactionInstruction[], options = {}) => compareSigned(solanaIntent, solanaReviewed, sign(compile(instructions, options), solanaPayer))
+  const compare = (instructions: TransactionInstruction[], options = {}) =>
+    compareSigned(solanaIntent, solanaReviewed, sign(compile(instructions, options), solanaPayer))
 
   test('holds for what was shown, with up to three guards and a lower compute limit or price, under the same digest', () => {
-    const lower = [ComputeBudgetProgram.setComputeUnitLimit({ units: 20_000 }), ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }), parts.transfer, parts.memo]
+    const lower = [
+      ComputeBudgetProgram.setComputeUnitLimit({ units: 20_000 }),
+      ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 1 }),
+      parts.transfer,
+      parts.memo,
+    ]
     for (const instructions of [order, [guard(), ...order, guard(), guard([16, 0], [recipient, stranger])], lower]) {
       const result = compare(instructions)
       expect(failing(result)).toEqual([])
@@ -198,8 +237,18 @@ describe('compareSigned', () => {
     ['another blockhash', order, { blockhash: bs58.encode(new Uint8Array(32).fill(9)) }, ['expiry']],
     ['a higher limit', replace('limit', ComputeBudgetProgram.setComputeUnitLimit({ units: 30_001 })), {}, ['fee']],
     ['a higher price', replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 50_001 })), {}, ['fee']],
-    ['another recipient', replace('transfer', SystemProgram.transfer({ fromPubkey: payer, toPubkey: stranger, lamports: solanaIntent.amountAtomic })), {}, ['recipient', 'instructions']],
-    ['a tip for somebody', [...order, SystemProgram.transfer({ fromPubkey: payer, toPubkey: stranger, lamports: 1 })], {}, ['sender', 'recipient', 'amount', 'asset', 'instructions']],
+    [
+      'another recipient',
+      replace('transfer', SystemProgram.transfer({ fromPubkey: payer, toPubkey: stranger, lamports: solanaIntent.amountAtomic })),
+      {},
+      ['recipient', 'instructions'],
+    ],
+    [
+      'a tip for somebody',
+      [...order, SystemProgram.transfer({ fromPubkey: payer, toPubkey: stranger, lamports: 1 })],
+      {},
+      ['sender', 'recipient', 'amount', 'asset', 'instructions'],
+    ],
     ['the older memo program', replace('memo', memo(solanaIntent.paymentId, [], MEMO_V1_PROGRAM)), {}, ['instructions']],
     ['the older format', order, { legacy: true }, ['instructions']],
     ['another order', order.toReversed(), {}, ['instructions']],
@@ -228,7 +277,12 @@ describe('compareSigned', () => {
 describe('compareLanded', () => {
   function land(instructions: TransactionInstruction[], meta: ChainTransaction['meta'] = { err: null, fee: 6500 }) {
     const transaction = VersionedTransaction.deserialize(sign(compile(instructions), solanaPayer))
-    return decodeLanded({ slot: 42, blockTime: null, meta, transaction: { message: transaction.message, signatures: transaction.signatures.map((signature) => bs58.encode(signature)) } })
+    return decodeLanded({
+      slot: 42,
+      blockTime: null,
+      meta,
+      transaction: { message: transaction.message, signatures: transaction.signatures.map((signature) => bs58.encode(signature)) },
+    })
   }
 
   function compare(...args: Parameters<typeof land>) {
@@ -243,7 +297,12 @@ describe('compareLanded', () => {
   })
 
   test('holds for the payment, whatever fee the payer signed', () => {
-    for (const instructions of [order, [guard(), ...order], replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 10n ** 12n })), replace('limit')]) {
+    for (const instructions of [
+      order,
+      [guard(), ...order],
+      replace('price', ComputeBudgetProgram.setComputeUnitPrice({ microLamports: 10n ** 12n })),
+      replace('limit'),
+    ]) {
       expect(compare(instructions)).toMatchObject({ ok: true, digest: matchTransaction(solanaIntent, solanaReviewed).digest })
     }
   })

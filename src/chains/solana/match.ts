@@ -47,14 +47,23 @@ export function matchRows(intent: PaymentIntent, facts: SolanaFacts, options: Ma
       expected: `${formatAmount(intent.amountAtomic, intent.asset.decimals)} ${intent.asset.symbol}`,
       got: `${formatAmount(total, NATIVE_SOL.decimals)} SOL${transfers.length > 1 ? ` in ${transfers.length} transfers` : ''}`,
     },
-    { field: 'asset', ok: intent.asset.native && intent.asset.address === SOLANA_NATIVE && one, expected: intent.asset.symbol, got: one ? 'SOL' : 'not one transfer of SOL' },
+    {
+      field: 'asset',
+      ok: intent.asset.native && intent.asset.address === SOLANA_NATIVE && one,
+      expected: intent.asset.symbol,
+      got: one ? 'SOL' : 'not one transfer of SOL',
+    },
     feeRow(intent, facts),
     equalRow('feePayer', intent.sender, facts.feePayer),
     signersRow(intent, facts),
     {
       field: 'memo',
       // A memo's accounts are signers it asks for; another one than the sender would have to sign.
-      ok: memos.length === 1 && memos[0]?.text === intent.paymentId && memos[0].signers.every((signer) => signer === intent.sender) && memos[0].signers.length <= 1,
+      ok:
+        memos.length === 1 &&
+        memos[0]?.text === intent.paymentId &&
+        memos[0].signers.every((signer) => signer === intent.sender) &&
+        memos[0].signers.length <= 1,
       expected: intent.paymentId,
       got: memos.map(({ text }) => text).join(', ') || 'none',
     },
@@ -84,7 +93,12 @@ function signersRow(intent: PaymentIntent, facts: SolanaFacts): MatchRow {
   const [signature] = facts.signatures
   const good = facts.form === 'unsigned' || (signature !== undefined && verifySignature(signature, facts.message, facts.feePayer))
   const signers = facts.signers.join(', ')
-  return { field: 'signers', ok: signers === intent.sender && good, expected: intent.sender, got: good ? signers : `${signers}, with a signature that is not theirs` }
+  return {
+    field: 'signers',
+    ok: signers === intent.sender && good,
+    expected: intent.sender,
+    got: good ? signers : `${signers}, with a signature that is not theirs`,
+  }
 }
 
 function expiryRow({ operations, blockhash }: SolanaFacts): MatchRow {

@@ -83,5 +83,7 @@ export function describeOperation(operation: Operation): Step {
 
 /** The operation in text that is the same for the same operation only. */
 export function spellOperation(operation: Operation): string {
-  return JSON.stringify(operation, (_, value: unknown) => (value instanceof Uint8Array ? bytesToHex(value) : typeof value === 'bigint' ? value.toString() : value))
+  return JSON.stringify(operation, (_, value: unknown) =>
+    value instanceof Uint8Array ? bytesToHex(value) : typeof value === 'bigint' ? value.toString() : value,
+  )
 }

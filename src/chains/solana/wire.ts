@@ -33,7 +33,8 @@ export function readTransaction(bytes: Uint8Array): WireTransaction {
   const signatures = reader.list(() => reader.take(64))
   const message = readMessage(reader)
   if (reader.left > 0) throw new WireProblem(`${reader.left} bytes follow the transaction.`)
-  if (signatures.length !== message.requiredSignatures) throw new WireProblem(`The message asks for ${message.requiredSignatures} signatures and ${signatures.length} are there.`)
+  if (signatures.length !== message.requiredSignatures)
+    throw new WireProblem(`The message asks for ${message.requiredSignatures} signatures and ${signatures.length} are there.`)
   return { signatures, message }
 }
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import * as v from 'valibot'
 import { WebSocket, WebSocketServer } from 'ws'
 import { answers, type Chain } from './answers.ts'
+import { ANSWER_WITHIN_MS } from './surfnet.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024
 
@@ -98,7 +99,12 @@ async function answerOne(chain: Chain, input: unknown): Promise<string> {
 }
 
 async function forward(chain: Chain, body: string): Promise<string> {
-  const response = await fetch(chain.surfnet.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  const response = await fetch(chain.surfnet.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+  })
   return response.text()
 }
 

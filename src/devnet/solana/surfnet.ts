@@ -9,7 +9,8 @@ export type Surfnet = {
   timeTravelToSlot(slot: number): unknown
 }
 
-type SurfnetModule = { Surfnet: { startWithConfig(config: Record<string, unknown>): Surfnet } }
+type NativeSurfnet = Surfnet & { drainEvents(): unknown }
+type SurfnetModule = { Surfnet: { startWithConfig(config: Record<string, unknown>): NativeSurfnet } }
 
 const Answer = v.object({ result: v.optional(v.unknown()), error: v.optional(v.unknown()) })
 
@@ -18,10 +19,13 @@ export type RpcAnswer = { result?: unknown; error?: unknown }
 export type StartOptions = { slotTimeMs: number; payerSecretKey: Uint8Array; payerLamports: number }
 
 const SETTLE_POLL_MS = 10
+export const ANSWER_WITHIN_MS = 10_000
+/** Its channel of events holds about a thousand, some minutes' worth of blocks; full, it stops every block and every answer for good. */
+const DRAIN_EVERY_MS = 50
 
 /** Starts a Solana node without any connection to the outside, in this process. */
 export async function startSurfnet(options: StartOptions): Promise<Surfnet> {
-  const surfnet = load().Surfnet.startWithConfig({
+  const native = load().Surfnet.startWithConfig({
     offline: true,
     // The default mode makes blocks only for transactions; then nothing would ever expire.
     blockProductionMode: 'clock',
@@ -29,6 +33,17 @@ export async function startSurfnet(options: StartOptions): Promise<Surfnet> {
     payerSecretKey: [...options.payerSecretKey],
     airdropSol: options.payerLamports,
   })
+  const draining = setInterval(() => native.drainEvents(), DRAIN_EVERY_MS)
+  draining.unref()
+  const surfnet: Surfnet = {
+    rpcUrl: native.rpcUrl,
+    wsUrl: native.wsUrl,
+    timeTravelToSlot: (slot) => native.timeTravelToSlot(slot),
+    stop: () => {
+      clearInterval(draining)
+      native.stop()
+    },
+  }
   // Until its first block it reports the height 31, and 0 after that: nobody may see the height go back.
   while ((await epochInfo(surfnet)).transactionCount === null) await new Promise((resolve) => setTimeout(resolve, SETTLE_POLL_MS))
   return surfnet
@@ -46,6 +61,8 @@ export async function rpc(surfnet: Surfnet, method: string, params: unknown): Pr
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    // A node that has stopped never answers: the process ends over it, and the devnet starts another one.
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   })
   return v.parse(Answer, await response.json())
 }

@@ -43,7 +43,15 @@ test('an ERC-20 token with EIP-3009, and one without', async () => {
   const holder = await evm.wallet(0n)
   const abi = parseAbi(['constructor(address holder, uint256 supply)'])
   const usdc = await deploy(encodeDeployData({ abi, bytecode: usdCoin.bytecode, args: [holder.address, 123_456_789n] }))
-  expect(await read(usdc)).toMatchObject({ standard: 'erc20', name: 'USD Coin', symbol: 'USDC', decimals: 6, totalSupply: '123456789', eip3009: true, network: 'eip155:31337' })
+  expect(await read(usdc)).toMatchObject({
+    standard: 'erc20',
+    name: 'USD Coin',
+    symbol: 'USDC',
+    decimals: 6,
+    totalSupply: '123456789',
+    eip3009: true,
+    network: 'eip155:31337',
+  })
   const weth = await deploy(wrappedEther.bytecode)
   expect(await read(weth)).toMatchObject({ standard: 'erc20', symbol: 'WETH', decimals: 18, totalSupply: '0', eip3009: false })
 })
@@ -63,7 +71,10 @@ test('an address without code, a contract that is no token, and a wallet are not
 })
 
 test('an address of one family on a network of the other is a wrong parameter', async () => {
-  await expect(read('11111111111111111111111111111111', 'eip155:31337')).rejects.toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { network: expect.any(String) } } })
+  await expect(read('11111111111111111111111111111111', 'eip155:31337')).rejects.toMatchObject({
+    code: 'INVALID_PARAMETERS',
+    facts: { details: { network: expect.any(String) } },
+  })
 })
 
 /** `spl_token::state::Mint` with a mint authority and no freeze authority. */
@@ -87,7 +98,14 @@ function borsh(text: string, length = text.length): Buffer {
 test('an SPL mint with its Metaplex name', async () => {
   const [address, authority] = [Keypair.generate().publicKey, Keypair.generate().publicKey]
   await solana.setAccount(address.toBase58(), { lamports: 1_461_600n, owner: TOKEN_PROGRAM, data: mint(authority).toString('hex') })
-  expect(await read(address.toBase58())).toMatchObject({ standard: 'spl-token', name: null, decimals: 5, totalSupply: (2n ** 63n).toString(), mintAuthority: authority.toBase58(), freezeAuthority: null })
+  expect(await read(address.toBase58())).toMatchObject({
+    standard: 'spl-token',
+    name: null,
+    decimals: 5,
+    totalSupply: (2n ** 63n).toString(),
+    mintAuthority: authority.toBase58(),
+    freezeAuthority: null,
+  })
 
   const named = Keypair.generate().publicKey
   const [metadata] = PublicKey.findProgramAddressSync([Buffer.from('metadata'), METAPLEX_PROGRAM.toBytes(), named.toBytes()], METAPLEX_PROGRAM)

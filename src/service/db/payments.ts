@@ -9,7 +9,9 @@ export type NewPayment = typeof payment.$inferInsert
 export type EventRecord = typeof event.$inferSelect
 
 /** What a move may write beside the status. */
-export type MoveFacts = Partial<Pick<PaymentRecord, 'signature' | 'reportedSignature' | 'blockHeight' | 'blockHash' | 'fee' | 'failure' | 'confirmedAt' | 'nonce'>>
+export type MoveFacts = Partial<
+  Pick<PaymentRecord, 'signature' | 'reportedSignature' | 'blockHeight' | 'blockHash' | 'fee' | 'failure' | 'confirmedAt' | 'nonce'>
+>
 
 export async function insertPayment(tx: Database, row: NewPayment): Promise<PaymentRecord> {
   const [inserted] = await tx.insert(payment).values(row).returning()
@@ -87,10 +89,7 @@ export async function readFollowed(db: Database, network: NetworkId, expiredSinc
     .select()
     .from(payment)
     .where(
-      and(
-        eq(payment.network, network),
-        or(inArray(payment.status, [...FOLLOWED]), and(eq(payment.status, 'expired'), gt(payment.expiresAt, expiredSince))),
-      ),
+      and(eq(payment.network, network), or(inArray(payment.status, [...FOLLOWED]), and(eq(payment.status, 'expired'), gt(payment.expiresAt, expiredSince)))),
     )
     .orderBy(asc(payment.createdAt), asc(payment.id))
 }

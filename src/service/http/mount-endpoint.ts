@@ -28,7 +28,10 @@ export function mountEndpoint<K extends EndpointName>(app: Hono<HttpEnv>, { cont
     const query = endpoint.query ? readQuery(c.req.url) : undefined
     const input = parsedInput<K>(parseInput(endpoint, { params: c.req.param(), query, body }))
     const key = endpoint.method === 'POST' ? c.req.header('idempotency-key') : undefined
-    const idempotency = key === undefined ? undefined : { key: checkIdempotencyKey(key), fingerprint: fingerprint(name, endpoint.params ? { params: c.req.param(), body } : body) }
+    const idempotency =
+      key === undefined
+        ? undefined
+        : { key: checkIdempotencyKey(key), fingerprint: fingerprint(name, endpoint.params ? { params: c.req.param(), body } : body) }
     const call = { context, actor, input, requestId: c.get('requestId'), idempotency, waitMs: readWaitMs(c.req.header('prefer')) }
     const run = () => answer(c, context, { name, endpoint, reply: () => handler(call) })
     if (!idempotency) {

@@ -12,7 +12,8 @@ type Schemas = { [P in Parts]?: v.GenericSchema }
  * @throws `INVALID_PARAMETERS`
  */
 export function parseInput(schemas: Schemas, raw: { [P in Parts]?: unknown }): Record<Parts, unknown> {
-  const details: Record<string, string> = {}
+  // Without a prototype: a field named toString is as unknown as any other.
+  const details: Record<string, string> = Object.create(null)
   const input: Record<Parts, unknown> = { params: undefined, query: undefined, body: undefined }
   for (const part of ['params', 'query', 'body'] as const) {
     const schema = schemas[part]

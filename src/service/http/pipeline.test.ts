@@ -122,6 +122,7 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
     const other = await fetch(`${app.url}/transaction/send`, { method: 'DELETE' })
     expect([other.status, other.headers.get('allow')]).toEqual([405, 'POST'])
+    expect((await post('/docs', '{}')).headers.get('allow')).toBe('GET, HEAD')
     expect((await fetch(`${app.url}/ws`)).status).toBe(400)
   })
 
@@ -193,6 +194,12 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
   test('a query parameter that stands twice, is unknown or out of bounds is refused', async () => {
     const twice = await get('/payments?limit=1&limit=2')
     expect((await twice.json()).error.details).toEqual({ limit: 'Expected one value, received several.' })
+    for (const name of ['__proto__', 'constructor', 'prototype']) {
+      const hostile = await get(`/payments?${name}=1`)
+      expect([hostile.status, (await hostile.json()).error.details]).toEqual([400, { query: `The name "${name}" is not allowed.` }])
+    }
+    const inherited = await get('/payments?toString=1')
+    expect((await inherited.json()).error.details).toEqual({ toString: expect.stringMatching(/^Unknown field/) })
     const wrong = await get('/payments?limit=501&ofset=1&type=both')
     expect((await wrong.json()).error.details).toEqual({
       limit: 'Expected a whole number from 1 to 500, received "501".',

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { apiKeyHint, createApiKey, type Plan, type Scope } from '#contract/api-key.ts'
+import { createId } from '#contract/id.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import { account, apiKey } from '../db/schema.ts'
-import { createId } from './create-id.ts'
 import { hashKey } from './hash-key.ts'
 import { isAbove } from './plan-order.ts'
 

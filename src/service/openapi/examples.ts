@@ -154,7 +154,9 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
   facilitatorSupported: {
     request: {},
     reply: {
-      kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453', extra: { paymentFlow: 'upfront', assetTransferMethods: ['txid'], confirmations: 10 } }],
+      kinds: [
+        { x402Version: 2, scheme: 'exact', network: 'eip155:8453', extra: { paymentFlow: 'upfront', assetTransferMethods: ['txid'], confirmations: 10 } },
+      ],
       extensions: [],
       signers: { 'eip155:*': [] },
     },

@@ -56,7 +56,13 @@ test('the bytes say what was asked for, and the row is there before they leave',
   expect(reply).toMatchObject({ encoding: 'evm-rlp-unsigned', paymentProof: null, amountAtomic: '123456789012345678', sender: payer.address, recipient: PAYEE })
 
   const row = await findPayment(context.db, reply.paymentId)
-  expect(row).toMatchObject({ status: 'created', amount: 123456789012345678n, nonce: 0, unsignedTransaction: reply.transaction, expiresAt: new Date(reply.expiresAt) })
+  expect(row).toMatchObject({
+    status: 'created',
+    amount: 123456789012345678n,
+    nonce: 0,
+    unsignedTransaction: reply.transaction,
+    expiresAt: new Date(reply.expiresAt),
+  })
   expect(reply.expiresAt).toBe((row?.createdAt.getTime() ?? 0) + 60_000)
   const body = await readPaymentBody(context, reply.paymentId)
   expect(stringifyJson(body.metadata)).toBe('{"referenceId":"order-7","total":0.100000000000000000001}')
@@ -88,14 +94,24 @@ test('the balance must hold amount and fee, exact to the wei', async () => {
   expect(await refusal({ walletAddress: payer.address, amount: formatAmount(ETH - fee + 1n, 18), priorityFee: '0.0001' })).toMatchObject({
     code: 'INSUFFICIENT_BALANCE',
     facts: {
-      details: { required: formatAmount(ETH + 1n, 18), requiredAtomic: (ETH + 1n).toString(), available: '1', availableAtomic: ETH.toString(), feeAtomic: fee.toString(), symbol: 'ETH' },
+      details: {
+        required: formatAmount(ETH + 1n, 18),
+        requiredAtomic: (ETH + 1n).toString(),
+        available: '1',
+        availableAtomic: ETH.toString(),
+        feeAtomic: fee.toString(),
+        symbol: 'ETH',
+      },
     },
   })
 })
 
 test('what is far above the balance is told as a balance, not as a recipient', async () => {
   const payer = await evm.wallet(0n)
-  expect(await refusal({ walletAddress: payer.address, amount: '1e30' })).toMatchObject({ code: 'INSUFFICIENT_BALANCE', facts: { details: { available: '0' } } })
+  expect(await refusal({ walletAddress: payer.address, amount: '1e30' })).toMatchObject({
+    code: 'INSUFFICIENT_BALANCE',
+    facts: { details: { available: '0' } },
+  })
 })
 
 test('the priority fee is the total the validator can get; automatic stays small', async () => {
@@ -103,8 +119,7 @@ test('the priority fee is the total the validator can get; automatic stays small
   const reply = await build({ walletAddress: payer.address, priorityFee: '0.00021' })
   expect(reply.decoded.maxPriorityFeePerGas).toBe((210_000_000_000_000n / 21_000n).toString())
   expect(reply.fee.priorityFee).toEqual(new LosslessNumber('0.00021'))
-  const none = await build({ walletAddress: payer.address, priorityFee: '0' })
-  expect(none.decoded.maxPriorityFeePerGas).toBe('0')
+  for (const priorityFee of ['0', '0.0', '0e0']) expect((await build({ walletAddress: payer.address, priorityFee })).decoded.maxPriorityFeePerGas).toBe('0')
   const automatic = await build({ walletAddress: payer.address })
   expect(BigInt(String(automatic.decoded.maxPriorityFeePerGas))).toBeLessThanOrEqual(5_000_000_000n)
 })
@@ -126,13 +141,20 @@ const recipients = [
 
 test.each(recipients)('INVALID_RECIPIENT: %s', async (_title, recipientAddress, message) => {
   const payer = await evm.wallet(ETH)
-  expect(await refusal({ walletAddress: payer.address, recipientAddress })).toMatchObject({ code: 'INVALID_RECIPIENT', message: expect.stringMatching(message) })
+  expect(await refusal({ walletAddress: payer.address, recipientAddress })).toMatchObject({
+    code: 'INVALID_RECIPIENT',
+    message: expect.stringMatching(message),
+    facts: { details: { recipientAddress: expect.stringContaining('Received') } },
+  })
 })
 
 test('INVALID_RECIPIENT: the sender itself, in any spelling', async () => {
   const payer = await evm.wallet(ETH)
   for (const recipientAddress of [payer.address, payer.address.toLowerCase()]) {
-    expect(await refusal({ walletAddress: payer.address, recipientAddress })).toMatchObject({ code: 'INVALID_RECIPIENT', message: expect.stringMatching(/sender itself/) })
+    expect(await refusal({ walletAddress: payer.address, recipientAddress })).toMatchObject({
+      code: 'INVALID_RECIPIENT',
+      message: expect.stringMatching(/sender itself/),
+    })
   }
 })
 
@@ -151,8 +173,14 @@ test.each([
 test('a contract and the zero address cannot pay; an account that delegates to code can', async () => {
   const contract = await evm.wallet(ETH)
   await evm.setCode(contract.address, TAKES)
-  expect(await refusal({ walletAddress: contract.address })).toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { walletAddress: expect.any(String) } } })
-  expect(await refusal({ walletAddress: `0x${'0'.repeat(40)}` })).toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { walletAddress: expect.any(String) } } })
+  expect(await refusal({ walletAddress: contract.address })).toMatchObject({
+    code: 'INVALID_PARAMETERS',
+    facts: { details: { walletAddress: expect.any(String) } },
+  })
+  expect(await refusal({ walletAddress: `0x${'0'.repeat(40)}` })).toMatchObject({
+    code: 'INVALID_PARAMETERS',
+    facts: { details: { walletAddress: expect.any(String) } },
+  })
   await evm.setCode(contract.address, `0xef0100${PAYEE.slice(2)}`)
   await build({ walletAddress: contract.address })
 })
@@ -161,9 +189,15 @@ test('every wrong field is named at once, and a token is refused clearly', async
   const payer = await evm.wallet(ETH)
   expect(await refusal({ walletAddress: payer.address, amount: '0', asset: 'USDC', priorityFee: '-1' })).toMatchObject({
     code: 'INVALID_PARAMETERS',
-    facts: { details: { amount: expect.stringMatching(/above 0/), asset: expect.stringMatching(/tokens cannot be paid yet/), priorityFee: expect.any(String) } },
+    facts: {
+      details: { amount: expect.stringMatching(/above 0/), asset: expect.stringMatching(/tokens cannot be paid yet/), priorityFee: expect.any(String) },
+    },
   })
-  expect(await refusal({ walletAddress: payer.address, amount: '0.1234567890123456789' })).toMatchObject({ facts: { details: { amount: expect.stringMatching(/18 decimals/) } } })
+  expect(await refusal({ walletAddress: payer.address, amount: '0.1234567890123456789' })).toMatchObject({
+    facts: { details: { amount: expect.stringMatching(/18 decimals/) } },
+  })
   expect(await refusal({ walletAddress: payer.address, asset: 'DOGE' })).toMatchObject({ facts: { details: { asset: expect.stringMatching(/Expected ETH/) } } })
-  expect(await refusal({ walletAddress: payer.address, network: 'eip155:1' })).toMatchObject({ facts: { details: { network: expect.stringMatching(/eip155:31337/) } } })
+  expect(await refusal({ walletAddress: payer.address, network: 'eip155:1' })).toMatchObject({
+    facts: { details: { network: expect.stringMatching(/eip155:31337/) } },
+  })
 })

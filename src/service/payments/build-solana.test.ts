@@ -79,6 +79,7 @@ test('the wallet may be emptied to the lamport, or keep its rent; nothing betwee
   for (const left of [1n, RENT - 1n]) {
     expect(await refusal(payer, { amount: spell(SOL - FEE - left) })).toMatchObject({
       code: 'INSUFFICIENT_BALANCE',
+      message: expect.stringContaining('the rent that the wallet must keep'),
       facts: { details: { requiredAtomic: (SOL - left + RENT).toString() } },
     })
   }
@@ -96,7 +97,7 @@ test('INVALID_RECIPIENT: less than the rent minimum to an address never used nam
   expect(await refusal(payer, { amount })).toMatchObject({
     code: 'INVALID_RECIPIENT',
     message: expect.stringContaining('0.00089088 SOL'),
-    facts: { details: { minimumAtomic: RENT.toString() } },
+    facts: { details: { minimumAtomic: RENT.toString(), asset: '11111111111111111111111111111111', symbol: 'SOL' } },
   })
   await build(payer, { amount: formatAmount(RENT, 9) })
   const used = await solana.wallet(RENT)
@@ -114,12 +115,19 @@ test.each([
   ['the incinerator', '1nc1nerator11111111111111111111111111111111', /incinerator/],
 ])('INVALID_RECIPIENT: %s', async (_title, recipientAddress, message) => {
   const payer = await solana.wallet(SOL)
-  expect(await refusal(payer, { recipientAddress })).toMatchObject({ code: 'INVALID_RECIPIENT', message: expect.stringMatching(message) })
+  expect(await refusal(payer, { recipientAddress })).toMatchObject({
+    code: 'INVALID_RECIPIENT',
+    message: expect.stringMatching(message),
+    facts: { details: { recipientAddress: expect.stringContaining(recipientAddress) } },
+  })
 })
 
 test('INVALID_RECIPIENT: the sender itself', async () => {
   const payer = await solana.wallet(SOL)
-  expect(await refusal(payer, { recipientAddress: payer.publicKey.toBase58() })).toMatchObject({ code: 'INVALID_RECIPIENT', message: expect.stringMatching(/sender itself/) })
+  expect(await refusal(payer, { recipientAddress: payer.publicKey.toBase58() })).toMatchObject({
+    code: 'INVALID_RECIPIENT',
+    message: expect.stringMatching(/sender itself/),
+  })
 })
 
 test.each([TOKEN_PROGRAM, TOKEN_2022_PROGRAM])('INVALID_RECIPIENT: a token account of %s', async (owner) => {
@@ -139,5 +147,8 @@ test('a sender that belongs to a program cannot pay', async () => {
 
 test('a priority fee above what a transaction may offer is refused with the maximum', async () => {
   const payer = await solana.wallet(SOL)
-  expect(await refusal(payer, { priorityFee: '0.5' })).toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { priorityFee: expect.stringContaining('at most 0.04') } } })
+  expect(await refusal(payer, { priorityFee: '0.5' })).toMatchObject({
+    code: 'INVALID_PARAMETERS',
+    facts: { details: { priorityFee: expect.stringContaining('at most 0.04') } },
+  })
 })

@@ -34,7 +34,7 @@ export async function buildTransaction(context: Context, actor: Actor, body: Bod
   const chain = chainOf(context, network.network)
   const paymentId = createPaymentId()
   const built = await chain.build({ paymentId, network: network.network, asset, sender, recipient, amountAtomic }, wish.priorityFeeAtomic)
-  if (!built.ok) throw refuseBuilt(built, amountAtomic)
+  if (!built.ok) throw refuseBuilt(built, body, amountAtomic)
 
   const at = context.now()
   const row = await context.db.transaction(async (tx) => {

@@ -20,7 +20,11 @@ const DECIMALS = 36
  * @param wallets whose payments they are; undefined for all of the account
  * @throws `INVALID_PARAMETERS` with every problem in one answer
  */
-export function listFilters(accountId: string, query: ListQuery, scope: { wallets: readonly string[] | undefined; networks: readonly Network[] }): SQL | undefined {
+export function listFilters(
+  accountId: string,
+  query: ListQuery,
+  scope: { wallets: readonly string[] | undefined; networks: readonly Network[] },
+): SQL | undefined {
   const details: Record<string, string> = {}
   const conditions = [
     eq(payment.accountId, accountId),

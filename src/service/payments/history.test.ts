@@ -19,7 +19,15 @@ const SOL_PAYEE = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'
 const NOW = new Date('2026-11-21T10:00:00Z')
 const DAY = 24 * 60 * 60 * 1000
 
-const network = (id: string, native: Asset): Network => ({ network: id, name: id, rpcUrls: ['http://127.0.0.1:9'], testnet: true, blockTimeMs: 1000, confirmations: 1, assets: [native] })
+const network = (id: string, native: Asset): Network => ({
+  network: id,
+  name: id,
+  rpcUrls: ['http://127.0.0.1:9'],
+  testnet: true,
+  blockTimeMs: 1000,
+  confirmations: 1,
+  assets: [native],
+})
 const EVM = network('eip155:31337', NATIVE_ETH)
 const SOLANA = network(SOLANA_DEVNET, NATIVE_SOL)
 
@@ -78,7 +86,10 @@ describe.each(ENGINES)('on %s', (engine) => {
     await pay(await openAccount(context), {})
     const page = await history(who, ALICE)
     expect(page).toMatchObject({ success: true, walletAddress: ALICE, total: 2, limit: 50, offset: 0, nextCursor: null })
-    expect(page.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual([[received, 'received'], [sent, 'sent']])
+    expect(page.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual([
+      [received, 'received'],
+      [sent, 'sent'],
+    ])
     expect(page.payments[1]).toMatchObject({ amount: new LosslessNumber('0.123456789012345678'), amountAtomic: '123456789012345678', symbol: 'ETH' })
     expect(ids(await history(who, ALICE, { type: 'sent' }))).toEqual([sent])
     expect(ids(await history(who, ALICE, { type: 'received' }))).toEqual([received])
@@ -112,8 +123,20 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   test('every filter narrows, and they narrow together', async () => {
     const who = await openAccount(context)
-    const small = await pay(who, { ago: 5 * DAY, amount: 10n ** 15n, status: 'expired', signature: null, metadata: '{"referenceId":"order \\"7\\"","note":"x"}' })
-    const large = await pay(who, { ago: 2 * DAY, amount: 5n * 10n ** 18n, status: 'finalized', signature: `0x${'ab'.repeat(32)}`, resource: 'https://shop.example/100%_off/a' })
+    const small = await pay(who, {
+      ago: 5 * DAY,
+      amount: 10n ** 15n,
+      status: 'expired',
+      signature: null,
+      metadata: '{"referenceId":"order \\"7\\"","note":"x"}',
+    })
+    const large = await pay(who, {
+      ago: 2 * DAY,
+      amount: 5n * 10n ** 18n,
+      status: 'finalized',
+      signature: `0x${'ab'.repeat(32)}`,
+      resource: 'https://shop.example/100%_off/a',
+    })
     const sol = await pay(who, { network: SOLANA_DEVNET, amount: 2n * 10n ** 9n, status: 'finalized', resource: 'https://shop.example/100xyoff/a' })
     const found = async (query: Query) => ids(await readList(context, who, { ...queryOf(query), wallets: undefined }))
 
@@ -148,9 +171,23 @@ describe.each(ENGINES)('on %s', (engine) => {
     const bad: Query = { network: 'eip155:5', asset: '???', minAmount: '-1', maxAmount: 'x', since: '2', until: '1' }
     await expect(history(who, ALICE, bad)).rejects.toMatchObject({
       code: 'INVALID_PARAMETERS',
-      facts: { details: { network: expect.any(String), asset: expect.any(String), minAmount: expect.any(String), maxAmount: expect.any(String), until: expect.any(String) } },
+      facts: {
+        details: {
+          network: expect.any(String),
+          asset: expect.any(String),
+          minAmount: expect.any(String),
+          maxAmount: expect.any(String),
+          until: expect.any(String),
+        },
+      },
     })
-    for (const cursor of [Buffer.from(`999999999999999.${createPaymentId()}`).toString('base64url'), 'x', 'MTIz', Buffer.from('1.pay_x').toString('base64url'), `${Buffer.from(`1.${createPaymentId()}`).toString('base64url')}=`]) {
+    for (const cursor of [
+      Buffer.from(`999999999999999.${createPaymentId()}`).toString('base64url'),
+      'x',
+      'MTIz',
+      Buffer.from('1.pay_x').toString('base64url'),
+      `${Buffer.from(`1.${createPaymentId()}`).toString('base64url')}=`,
+    ]) {
       await expect(history(who, ALICE, { cursor })).rejects.toMatchObject({ facts: { details: { cursor: expect.any(String) } } })
     }
   })
@@ -160,7 +197,10 @@ describe.each(ENGINES)('on %s', (engine) => {
     const out = await pay(who, { ago: 2, sender: ALICE, recipient: CAROL })
     const between = await pay(who, { ago: 1, sender: ALICE, recipient: BOB })
     const page = await readList(context, who, { ...queryOf({}), wallets: [ALICE, BOB] })
-    expect(page.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual([[between, 'received'], [out, 'sent']])
+    expect(page.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual([
+      [between, 'received'],
+      [out, 'sent'],
+    ])
   })
 
   test('the summary adds up exactly, day by day, each asset by itself', async () => {
@@ -193,7 +233,10 @@ describe.each(ENGINES)('on %s', (engine) => {
       { day: '2026-11-21', receivedAtomic: unit.toString(), sentAtomic: '7' },
     ])
     expect(sol).toMatchObject({ symbol: 'SOL', receivedAtomic: '3', medianConfirmMs: null })
-    expect(summary.topPayers).toEqual([{ address: ALICE, count: 2 }, { address: SOL_PAYER, count: 1 }])
+    expect(summary.topPayers).toEqual([
+      { address: ALICE, count: 2 },
+      { address: SOL_PAYER, count: 1 },
+    ])
     expect(summary.topResources).toEqual([{ resource: 'https://shop.example/a', count: 2 }])
     expect(summary).toMatchObject({ since: Date.parse('2026-11-19T00:00:00Z'), until: NOW.getTime() })
 

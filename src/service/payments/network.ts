@@ -14,7 +14,10 @@ export function chooseNetwork(networks: readonly Network[], walletAddress: strin
   const network = name === undefined ? defaultNetwork(networks, wallet.family) : possible.find((candidate) => candidate.network === name)
   if (network) return { ok: true, network }
   const expected = possible.length === 0 ? 'this service is configured for none' : possible.map((candidate) => candidate.network).join(' or ')
-  return { ok: false, problem: `Expected a network that an address of this family can use (${expected}), received ${name === undefined ? 'none' : JSON.stringify(name.slice(0, 60))}.` }
+  return {
+    ok: false,
+    problem: `Expected a network that an address of this family can use (${expected}), received ${name === undefined ? 'none' : JSON.stringify(name.slice(0, 60))}.`,
+  }
 }
 
 export function chainOf(context: Context, network: string): Chain {

@@ -18,10 +18,15 @@ import { readOwnPayment, readPaymentBody } from './status.ts'
  * moves no status, so a wrong report can neither spoil this payment nor keep another from its own transaction.
  * @throws `INVALID_PARAMETERS` for a signature of another shape, and for a transaction that is not this payment; `NOT_FOUND`, `CHAIN_UNAVAILABLE`
  */
-export async function reportSubmitted(context: Context, actor: Actor, report: { paymentId: string; signature: string }): Promise<EndpointReply<'transactionSubmitted'>> {
+export async function reportSubmitted(
+  context: Context,
+  actor: Actor,
+  report: { paymentId: string; signature: string },
+): Promise<EndpointReply<'transactionSubmitted'>> {
   const payment = await readOwnPayment(context, actor, report.paymentId)
   const signature = readSignature(payment, report.signature)
-  if (payment.mode !== 'local') throw refuseParameters({ paymentId: 'Expected a payment that its payer broadcasts, received one that the service sends itself.' })
+  if (payment.mode !== 'local')
+    throw refuseParameters({ paymentId: 'Expected a payment that its payer broadcasts, received one that the service sends itself.' })
   const chain = chainOf(context, payment.network)
   if (payment.signature !== signature) await consider(context, { payment, signature, chain })
   return readPaymentBody(context, payment.id)

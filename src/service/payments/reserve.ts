@@ -35,12 +35,19 @@ export async function reserve(context: Context, order: Order, secret: Uint8Array
   const at = context.now()
   return context.db.transaction(async (tx) => {
     const place = await takePlace(tx, { network, sender, funds, amountAtomic, feeAtomic })
-    if (!place.ok) throw refuseBuilt(place.shortage, amountAtomic)
+    if (!place.ok) throw refuseBuilt(place.shortage, { recipientAddress: intent.recipient }, amountAtomic)
     crashPoint(context, 'send:reserved')
     const { bytes, signature } = signPayment(intent, secret, { unsigned: built.bytes, nonce: place.nonce })
     crashPoint(context, 'send:signed')
     const lastValidBlockHeight = place.nonce === null ? built.lastValidBlockHeight : null
-    const payment = await insertPayment(tx, { ...rowOf(order), nonce: place.nonce, lastValidBlockHeight, reportedSignature: signature, createdAt: at, updatedAt: at })
+    const payment = await insertPayment(tx, {
+      ...rowOf(order),
+      nonce: place.nonce,
+      lastValidBlockHeight,
+      reportedSignature: signature,
+      createdAt: at,
+      updatedAt: at,
+    })
     const attempt = await insertAttempt(tx, {
       paymentId,
       number: 1,

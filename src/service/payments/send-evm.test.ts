@@ -45,14 +45,21 @@ type Body = Parameters<typeof sendPayment>[2]['body']
 
 function send(body: Partial<Body> & { walletAddress: string }, options: { key?: string; fingerprint?: string; waitMs?: number } = {}) {
   const { key, fingerprint = 'f', waitMs = 0 } = options
-  return sendPayment(context, actor, { body: { recipientAddress: PAYEE, amount: '0.01', ...body }, idempotency: key === undefined ? undefined : { key, fingerprint }, waitMs })
+  return sendPayment(context, actor, {
+    body: { recipientAddress: PAYEE, amount: '0.01', ...body },
+    idempotency: key === undefined ? undefined : { key, fingerprint },
+    waitMs,
+  })
 }
 
 async function follow(rounds = 1): Promise<void> {
   const [chain] = context.chains.values()
   if (!chain) throw new Error('no chain')
   const tip = Number(await evm.client.getBlockNumber())
-  await eventually(() => chain.head(), ({ height }) => height >= tip)
+  await eventually(
+    () => chain.head(),
+    ({ height }) => height >= tip,
+  )
   for (let round = 0; round < rounds; round++) expect((await followOnce(context, chain, { expiredToo: true })).failures).toEqual([])
 }
 
@@ -61,8 +68,23 @@ const nonceOf = (address: string) => evm.client.getTransactionCount({ address: a
 test('a payment is signed, kept and broadcast, and confirms; the sender paid once', async () => {
   const sender = await managed(ETH)
   const payee = (await evm.wallet(0n)).address
-  const reply = await send({ walletAddress: sender, recipientAddress: payee, amount: '0.1', metadata: { referenceId: 'order-7' }, resource: 'https://shop.example/a' })
-  expect(reply).toMatchObject({ mode: 'hosted', status: 'pending', sender, recipient: payee, amount: new LosslessNumber('0.1'), expiresAt: null, paymentProof: null, estimatedConfirmation: '1-3 seconds' })
+  const reply = await send({
+    walletAddress: sender,
+    recipientAddress: payee,
+    amount: '0.1',
+    metadata: { referenceId: 'order-7' },
+    resource: 'https://shop.example/a',
+  })
+  expect(reply).toMatchObject({
+    mode: 'hosted',
+    status: 'pending',
+    sender,
+    recipient: payee,
+    amount: new LosslessNumber('0.1'),
+    expiresAt: null,
+    paymentProof: null,
+    estimatedConfirmation: '1-3 seconds',
+  })
   const [attempt] = await readAttempts(context.db, reply.paymentId)
   expect(attempt).toMatchObject({ number: 1, nonce: 0, signature: reply.signature })
   await evm.mine(2)
@@ -71,7 +93,12 @@ test('a payment is signed, kept and broadcast, and confirms; the sender paid onc
   await follow()
   const final = await readPaymentBody(context, reply.paymentId)
   expect(final).toMatchObject({ status: 'finalized', signature: reply.signature, failure: null })
-  expect(final.events.map(({ status, source }) => `${status} ${source}`)).toEqual(['created service', 'pending service', 'confirmed watcher', 'finalized watcher'])
+  expect(final.events.map(({ status, source }) => `${status} ${source}`)).toEqual([
+    'created service',
+    'pending service',
+    'confirmed watcher',
+    'finalized watcher',
+  ])
   expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 10n)
 })
 
@@ -96,7 +123,11 @@ test.each([
 ])('the amount %s is within the bounds of the specification: %s', async (amount, good) => {
   const answer = send({ walletAddress: await managed(200n * ETH), amount })
   if (good) await expect(answer).resolves.toMatchObject({ status: 'pending' })
-  else await expect(answer).rejects.toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { amount: expect.stringMatching(/^Expected at (least 0\.001|most 100), received /) } } })
+  else
+    await expect(answer).rejects.toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      facts: { details: { amount: expect.stringMatching(/^Expected at (least 0\.001|most 100), received /) } },
+    })
 })
 
 test.each([
@@ -108,19 +139,32 @@ test.each([
 ])('the priority fee %s is within the bounds of the specification: %s', async (priorityFee, good) => {
   const answer = send({ walletAddress: await managed(ETH), priorityFee })
   if (good) await expect(answer).resolves.toMatchObject({ status: 'pending' })
-  else await expect(answer).rejects.toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { priorityFee: expect.stringMatching(/^Expected at (least 0\.00001|most 0\.01), received /) } } })
+  else
+    await expect(answer).rejects.toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      facts: { details: { priorityFee: expect.stringMatching(/^Expected at (least 0\.00001|most 0\.01), received /) } },
+    })
 })
 
 test('all that is wrong is told at once; a wallet of nobody, or of another account, is no managed wallet', async () => {
   const foreign = (await evm.wallet(ETH)).address
   await expect(send({ walletAddress: foreign, amount: '0.0005', priorityFee: '1', asset: 'DOGE' })).rejects.toMatchObject({
     code: 'INVALID_PARAMETERS',
-    facts: { details: { walletAddress: expect.stringContaining('manages for this account'), amount: 'Expected at least 0.001, received 0.0005.', priorityFee: 'Expected at most 0.01, received 1.', asset: expect.any(String) } },
+    facts: {
+      details: {
+        walletAddress: expect.stringContaining('manages for this account'),
+        amount: 'Expected at least 0.001, received 0.0005.',
+        priorityFee: 'Expected at most 0.01, received 1.',
+        asset: expect.any(String),
+      },
+    },
   })
   const mine = await managed(ETH)
   const stranger = { ...actor, accountId: 'acc_other' }
   const body = { walletAddress: mine, recipientAddress: PAYEE, amount: '0.01' }
-  await expect(sendPayment(context, stranger, { body, idempotency: undefined, waitMs: 0 })).rejects.toMatchObject({ facts: { details: { walletAddress: expect.any(String) } } })
+  await expect(sendPayment(context, stranger, { body, idempotency: undefined, waitMs: 0 })).rejects.toMatchObject({
+    facts: { details: { walletAddress: expect.any(String) } },
+  })
   await expect(send({ walletAddress: mine, recipientAddress: mine })).rejects.toMatchObject({ code: 'INVALID_RECIPIENT' })
   await expect(send({ walletAddress: mine, amount: '2' })).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' })
 })

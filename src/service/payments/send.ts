@@ -56,7 +56,7 @@ async function carryOut(context: Context, actor: Actor, { body, idempotency }: S
   crashPoint(context, 'send:validated')
   const wanted = { paymentId: createPaymentId(), network: network.network, asset, sender, recipient, amountAtomic }
   const [built, funds] = await Promise.all([chain.build(wanted, priorityFeeAtomic), readLaneFunds(context, chain, sender)])
-  if (!built.ok) throw refuseBuilt(built, amountAtomic)
+  if (!built.ok) throw refuseBuilt(built, body, amountAtomic)
   crashPoint(context, 'send:simulated')
 
   const secret = await unseal(context.vault, wallet, wallet)
@@ -102,7 +102,8 @@ function outOfBounds(wish: Wish, body: Body): Record<string, string> {
 function boundProblem(text: string, decimals: number, [least, most]: readonly [string, string]): string | undefined {
   const [value, min, max] = [text, least, most].map((number) => parseAmount(number, decimals))
   if (!value || !min?.ok || !max?.ok) return undefined
-  if (!value.ok) return value.problem === 'not_positive' ? `Expected at least ${least}, received ${text}.` : describeAmountProblem(value.problem, text, decimals)
+  if (!value.ok)
+    return value.problem === 'not_positive' ? `Expected at least ${least}, received ${text}.` : describeAmountProblem(value.problem, text, decimals)
   if (value.atomic < min.atomic) return `Expected at least ${least}, received ${formatAmount(value.atomic, decimals)}.`
   if (value.atomic > max.atomic) return `Expected at most ${most}, received ${formatAmount(value.atomic, decimals)}.`
   return undefined

@@ -33,7 +33,8 @@ export async function signAgain(context: Context, stuck: Stuck): Promise<void> {
   if (!built.ok) return giveUp(context, stuck, `The transaction did not land, and cannot be made again: ${describeRefusal(built)}`)
   const funds = await readLaneFunds(context, chain, payment.sender)
   await replace(context, stuck, {
-    choose: (tx) => takePlace(tx, { network: chain.network, sender: payment.sender, funds, amountAtomic: payment.amount, feeAtomic: built.feeAtomic, replacing: payment.id }),
+    choose: (tx) =>
+      takePlace(tx, { network: chain.network, sender: payment.sender, funds, amountAtomic: payment.amount, feeAtomic: built.feeAtomic, replacing: payment.id }),
     next: (nonce) => ({ built, nonce }),
   })
 }
@@ -80,7 +81,8 @@ async function replace(context: Context, { payment, newest, chain }: Stuck, { ch
       const [last] = await readAttempts(tx, payment.id)
       if (!row || row.status !== payment.status || last?.number !== newest.number) return undefined
       if (!place.ok) {
-        if (!keepWhenShort) await failPayment(tx, row, { failure: 'The transaction did not land, and the wallet holds too little to make it again: nothing was paid.', at })
+        if (!keepWhenShort)
+          await failPayment(tx, row, { failure: 'The transaction did not land, and the wallet holds too little to make it again: nothing was paid.', at })
         return undefined
       }
       const { built, nonce } = next(place.nonce)

@@ -53,7 +53,9 @@ async function sumAssets(context: Context, scope: Scope, dayNames: readonly stri
     receivedAtomic: sql<string>`coalesce(sum(${payment.amount}) filter (where ${received}), 0)::text`,
     sentAtomic: sql<string>`coalesce(sum(${payment.amount}) filter (where ${sent}), 0)::text`,
   }
-  const median = sql<number | null>`(percentile_cont(0.5) within group (order by extract(epoch from ${payment.confirmedAt} - ${payment.createdAt}) * 1000))::float8`
+  const median = sql<
+    number | null
+  >`(percentile_cont(0.5) within group (order by extract(epoch from ${payment.confirmedAt} - ${payment.createdAt}) * 1000))::float8`
   const [totals, perDay] = await Promise.all([
     context.db
       .select({

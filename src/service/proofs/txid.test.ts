@@ -76,7 +76,7 @@ test.each([1, 2] as const)(
     expect(names.indexOf('single_use')).toBeLessThan(names.indexOf('transaction'))
     const body = await readPaymentBody(context, answer.paymentId ?? '')
     expect(body).toMatchObject({ mode: 'received', status: 'confirmed', events: [{ status: 'confirmed', source: 'service' }] })
-    const history = await readHistory(context, actor, { params: { walletAddress: sent.payTo }, query: { type: 'all', limit: 50, offset: 0 } })
+    const history = await readHistory(context, actor, { params: { walletAddress: sent.payTo }, query: { type: 'all', limit: 50, offset: 0 }, body: undefined })
     expect(history.payments).toMatchObject([{ paymentId: answer.paymentId, type: 'received' }])
   },
 )
@@ -123,7 +123,7 @@ describe('single use', () => {
     const v1 = await receive(sent, await prove(sent, { version: 1 }))
     const upper = await receive(
       sent,
-      alter(await prove(sent), (value) => ({ ...value, payload: { ...(value.payload as object), txRef: `0x${sent.txRef.slice(2).toUpperCase()}` } })),
+      alter(await prove(sent), (value) => ({ ...value, payload: { ...value.payload, txRef: `0x${sent.txRef.slice(2).toUpperCase()}` } })),
     )
     expect([v1.alreadyProcessed, upper.alreadyProcessed]).toEqual([true, true])
   })
@@ -166,7 +166,7 @@ describe('a transaction that has not landed', () => {
 
   test('and that nobody knows is pending when the time is over, not refused', async () => {
     const sent = await send()
-    const unknown = { ...sent, txRef: `0x${'ab'.repeat(32)}` }
+    const unknown = { ...sent, txRef: `0x${'ab'.repeat(32)}` as const }
     expect(await receive(unknown, await prove(unknown), { timeout: 1 })).toMatchObject({ verified: false, status: 'pending' })
   })
 })
@@ -322,11 +322,11 @@ test('what is expected must be a payment this service can verify', async () => {
 })
 
 function alterPayload(header: string, change: object): string {
-  return alter(header, (value) => ({ ...value, payload: { ...(value.payload as object), ...change } }))
+  return alter(header, (value) => ({ ...value, payload: { ...value.payload, ...change } }))
 }
 
 function alterAccepted(header: string, change: object): string {
-  return alter(header, (value) => ({ ...value, accepted: { ...(value.accepted as object), ...change } }))
+  return alter(header, (value) => ({ ...value, accepted: { ...value.accepted, ...change } }))
 }
 
 test('a header larger than 8 KiB is refused before it is read', async () => {

@@ -1,4 +1,5 @@
 import { readTokenInfo } from '../payments/token-info.ts'
 import type { Routes } from './handler.ts'
 
-export const tokenInfo: Routes['tokenInfo'] = ({ context, input }) => readTokenInfo(context, { address: input.params.mintAddress, network: input.query.network })
+export const tokenInfo: Routes['tokenInfo'] = ({ context, input }) =>
+  readTokenInfo(context, { address: input.params.mintAddress, network: input.query.network })

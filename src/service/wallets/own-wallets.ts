@@ -4,7 +4,11 @@ import { createWallet, type WalletFacts } from './create-wallet.ts'
 import { listWallets } from './list-wallets.ts'
 
 /** Makes a wallet for the caller's account. */
-export async function createOwnWallet(context: Context, actor: Actor, { family, name }: EndpointInput<'walletCreate'>['body']): Promise<EndpointReply<'walletCreate'>> {
+export async function createOwnWallet(
+  context: Context,
+  actor: Actor,
+  { family, name }: EndpointInput<'walletCreate'>['body'],
+): Promise<EndpointReply<'walletCreate'>> {
   const { db, vault, now } = context
   const wallet = await createWallet({ db, vault, now: now() }, { accountId: actor.accountId, family, name })
   return { success: true, ...describeWallet(wallet) }

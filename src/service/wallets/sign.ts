@@ -30,7 +30,16 @@ function signEvm(secret: Uint8Array, { unsigned, nonce }: { unsigned: Uint8Array
   const decoded = decodeTransaction(unsigned)
   if (!decoded.ok) throw new Error(decoded.problem)
   const { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to, valueAtomic } = decoded
-  const fields = { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to: to as Hex, value: valueAtomic, nonce: nonce ?? decoded.nonce, type: 'eip1559' } as const
+  const fields = {
+    chainId,
+    gas,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    to: to as Hex,
+    value: valueAtomic,
+    nonce: nonce ?? decoded.nonce,
+    type: 'eip1559',
+  } as const
   const digest = keccak_256(hexToBytes(serializeTransaction(fields)))
   // Recovery bit, r, s; s is the low one.
   const signature = secp256k1.sign(digest, secret, { prehash: false, format: 'recovered' })

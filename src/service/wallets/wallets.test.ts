@@ -48,7 +48,10 @@ test('a wallet is made on each chain, signs for its address, and its key is neit
   }
   const { body } = await ask(owner.key)
   told.push(body)
-  expect(body).toEqual({ success: true, wallets: told.slice(0, 2).map((wallet) => expect.objectContaining({ walletId: (wallet as { walletId: string }).walletId })) })
+  expect(body).toEqual({
+    success: true,
+    wallets: told.slice(0, 2).map((wallet) => expect.objectContaining({ walletId: (wallet as { walletId: string }).walletId })),
+  })
   const rows = await readWallets(app.context.db, owner.accountId)
   expect(rows).toHaveLength(2)
   for (const row of rows) {

@@ -80,7 +80,12 @@ test('a payment that is reported in the pool goes from created over pending and 
 
   await evm.mine(8)
   const final = await untilStatus(built, 'finalized')
-  expect(final.events.map(({ status, source }) => `${status} ${source}`)).toEqual(['created service', 'pending client', 'confirmed watcher', 'finalized watcher'])
+  expect(final.events.map(({ status, source }) => `${status} ${source}`)).toEqual([
+    'created service',
+    'pending client',
+    'confirmed watcher',
+    'finalized watcher',
+  ])
   expect(await evm.client.getBalance({ address: payee.address })).toBe(ETH / 100n)
 })
 
@@ -110,6 +115,18 @@ test('a report before the node knows the transaction is kept as a hint and chang
   expect(await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: unknown })).toMatchObject({ status: 'created', signature: unknown })
   const hash = await send(payer, built)
   await evm.mine(2)
+  expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
+})
+
+test('a report of a transaction that never comes does not hide the one that was found', async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: `0x${'ac'.repeat(32)}` })
+  const hash = await send(payer, built)
+  // Found while it still lacks a confirmation: from here on it is followed by its hash, not by the blocks.
+  await evm.mine()
+  expect(await untilStatus(built, 'pending')).toMatchObject({ signature: hash })
+  await evm.mine()
   expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
@@ -241,7 +258,15 @@ test('a broadcast payment that was replaced in the pool has failed, once that is
   await evm.mine(built.lastValidBlockHeight - height + 200)
   expect(await read(built)).toMatchObject({ status: 'pending' })
   await evm.client.sendRawTransaction({
-    serializedTransaction: await payer.signTransaction({ type: 'eip1559', chainId: 31337, nonce: 0, gas: 21_000n, maxFeePerGas: 10n ** 10n, to: payer.address, value: 0n }),
+    serializedTransaction: await payer.signTransaction({
+      type: 'eip1559',
+      chainId: 31337,
+      nonce: 0,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      to: payer.address,
+      value: 0n,
+    }),
   })
   await evm.mine(12)
   expect(await untilStatus(built, 'failed')).toMatchObject({ failure: expect.stringContaining('can no longer land') })
@@ -265,6 +290,51 @@ test('a transaction that is final before it has all confirmations is waited for,
   await evm.mine(20)
   const { events } = await eventually(seen, ({ status }) => status === 'finalized')
   expect(events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
+})
+
+test('a transaction that the wallet sped up is followed to its confirmations, block by block', async () => {
+  const { payer, payee } = await parties()
+  const built = await build(payer, payee.address)
+  const slow = await send(payer, built)
+  expect(await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: slow })).toMatchObject({ status: 'pending' })
+  const fees = { gas: 21_000n, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 11n }
+  const fast = await evm.client.sendRawTransaction({
+    serializedTransaction: await payer.signTransaction({ type: 'eip1559', chainId: 31337, nonce: 0, ...fees, to: payee.address, value: ETH / 100n }),
+  })
+  await evm.mine()
+  await eventually(
+    () => read(built),
+    ({ signature }) => signature === fast,
+  )
+  await evm.mine()
+  expect(await untilStatus(built, 'confirmed')).toMatchObject({ signature: fast })
+})
+
+test('an expired payment that lands is found though its block was read before it had its confirmations', async () => {
+  await using other = await openContext([evm.network])
+  const [chain] = other.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { payer, payee } = await parties()
+  const built = await buildTransaction(other.context, other.actor, { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' })
+  const seen = async (height: bigint) => {
+    await eventually(
+      () => chain.head(),
+      (head) => BigInt(head.height) >= height,
+    )
+    await followOnce(other.context, chain, { expiredToo: true })
+    return readPaymentBody(other.context, built.paymentId)
+  }
+  await evm.mine(built.lastValidBlockHeight - Number(await evm.client.getBlockNumber()) + 1 + Math.ceil(60_000 / evm.network.blockTimeMs))
+  await eventually(
+    async () => seen(await evm.client.getBlockNumber()),
+    ({ status }) => status === 'expired',
+  )
+  const hash = await send(payer, built)
+  for (let block = 0; block < 3; block++) {
+    await evm.mine()
+    await seen(await evm.client.getBlockNumber())
+  }
+  expect(await readPaymentBody(other.context, built.paymentId)).toMatchObject({ status: 'confirmed', signature: hash })
 })
 
 test('two watching processes write each event once, and one goes on alone when the other ends', async () => {

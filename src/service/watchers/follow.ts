@@ -47,14 +47,19 @@ async function each<T>(round: Round, items: readonly T[], check: (round: Round, 
   })
 }
 
-/** Follows what a client reported, or what was seen before. A report that turns out to be another transaction is forgotten. */
+/**
+ * Follows what a client reported and what was seen before: a wrong report must not hide the transaction the chain has shown.
+ * A report that turns out to be another transaction is forgotten.
+ */
 async function checkReported({ context, chain }: Round, payment: PaymentRecord): Promise<void> {
-  const signature = payment.reportedSignature ?? payment.signature
-  if (signature === null) return
-  const observation = await chain.observe(signature)
-  const applied = await applyObservation(context, { paymentId: payment.id, signature, observation, source: 'watcher' })
-  const refused = applied === 'foreign' || applied === 'taken'
-  if (refused && payment.reportedSignature === signature) await setReported(context.db, payment.id, null)
+  const { id: paymentId, reportedSignature: reported, signature: seen } = payment
+  for (const signature of new Set([reported, seen])) {
+    if (signature === null) continue
+    const observation = await chain.observe(signature)
+    const applied = await applyObservation(context, { paymentId, signature, observation, source: 'watcher' })
+    if (applied === 'moved') return
+    if (applied !== 'same' && signature === reported) await setReported(context.db, paymentId, null)
+  }
 }
 
 /** Looks for payments nobody reported. The cursor stays where it is until everything found has been looked at. */
@@ -72,9 +77,11 @@ async function search(round: Round, searched: readonly PaymentRecord[]): Promise
   return readTo
 }
 
+/** What is not certain yet is kept as if it had been reported: its block is not searched again. */
 async function checkFound({ context, chain }: Round, { paymentId, signature }: Found): Promise<void> {
   if (await findBySignature(context.db, chain.network.network, signature)) return
-  await applyObservation(context, { paymentId, signature, observation: await chain.observe(signature), source: 'watcher' })
+  const applied = await applyObservation(context, { paymentId, signature, observation: await chain.observe(signature), source: 'watcher' })
+  if (applied === 'same') await setReported(context.db, paymentId, signature)
 }
 
 /** Finalizes a confirmed payment, or takes it back when its block is gone. */
@@ -119,5 +126,18 @@ function isWaiting({ status }: PaymentRecord): boolean {
 function toWanted(payment: PaymentRecord): Wanted {
   const { id, asset, sender, recipient, amount, nonce, builtHeight, lastValidBlockHeight, createdAt, reportedSignature } = payment
   const open = payment.status !== 'expired'
-  return { paymentId: id, asset, sender, recipient, amountAtomic: amount, nonce, builtHeight, lastValidBlockHeight, createdAt, reported: reportedSignature, open, ...(isHosted(payment) && { signed: [] }) }
+  return {
+    paymentId: id,
+    asset,
+    sender,
+    recipient,
+    amountAtomic: amount,
+    nonce,
+    builtHeight,
+    lastValidBlockHeight,
+    createdAt,
+    reported: reportedSignature,
+    open,
+    ...(isHosted(payment) && { signed: [] }),
+  }
 }

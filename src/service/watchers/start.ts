@@ -47,7 +47,8 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
         const expiredToo = Date.now() - expiredAt >= EXPIRED_EVERY_MS
         const looked = await followOnce(context, chain, { expiredToo })
         if (expiredToo) expiredAt = Date.now()
-        if (looked.failures.length > 0 && !partly) context.log.warn({ network, count: looked.failures.length, err: looked.failures[0] }, 'the watcher could not look at every payment')
+        if (looked.failures.length > 0 && !partly)
+          context.log.warn({ network, count: looked.failures.length, err: looked.failures[0] }, 'the watcher could not look at every payment')
         partly = looked.failures.length > 0
         if (looked.open === 0) pause = Math.min(interval * IDLE_FACTOR, MAX_INTERVAL_MS)
       }
@@ -60,7 +61,9 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
     await sleep.for(pause)
   }
   endWake()
-  await releaseLease(context.db, network, holder).catch((error: unknown) => context.log.warn({ network, err: error }, 'the watcher could not give its lease back'))
+  await releaseLease(context.db, network, holder).catch((error: unknown) =>
+    context.log.warn({ network, err: error }, 'the watcher could not give its lease back'),
+  )
 }
 
 /** A chain that is down is worth one line, not one for each look. */

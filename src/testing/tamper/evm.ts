@@ -14,7 +14,10 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const PAYER = privateKeyToAccount(`0x${'5e'.repeat(32)}`)
 const STRANGER = privateKeyToAccount(`0x${'bad1'.repeat(16)}`)
 
-type Fields = Required<Pick<TransactionSerializableEIP1559, 'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value'>> & { to: Hex; type: 'eip1559' }
+type Fields = Required<Pick<TransactionSerializableEIP1559, 'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value'>> & {
+  to: Hex
+  type: 'eip1559'
+}
 
 /** What an attacker who understands the format changes. */
 const FIELD_CHANGES: Record<string, (dice: Dice, valid: Fields) => TransactionSerializable> = {
@@ -33,7 +36,11 @@ const FIELD_CHANGES: Record<string, (dice: Dice, valid: Fields) => TransactionSe
   'another nonce': (dice, valid) => ({ ...valid, nonce: dice.upTo(1e6) }),
   'a legacy transaction': (_, { maxFeePerGas, maxPriorityFeePerGas: _tip, ...valid }) => ({ ...valid, type: 'legacy', gasPrice: maxFeePerGas }),
   'type 1': (_, { maxFeePerGas, maxPriorityFeePerGas: _tip, ...valid }) => ({ ...valid, type: 'eip2930', gasPrice: maxFeePerGas, accessList: [] }),
-  'an account delegated': (_, valid) => ({ ...valid, type: 'eip7702', authorizationList: [{ address: valid.to, chainId: valid.chainId, nonce: 0, r: '0x1', s: '0x1', yParity: 0 }] }),
+  'an account delegated': (_, valid) => ({
+    ...valid,
+    type: 'eip7702',
+    authorizationList: [{ address: valid.to, chainId: valid.chainId, nonce: 0, r: '0x1', s: '0x1', yParity: 0 }],
+  }),
 }
 
 async function attack(dice: Dice): Promise<Attack> {
@@ -48,7 +55,11 @@ async function attack(dice: Dice): Promise<Attack> {
 }
 
 /** What a wallet that lies, or somebody between it and us, gives back. */
-async function signAttack(dice: Dice, fields: Fields, { how, changed }: { how: string; changed: TransactionSerializable }): Promise<Pick<Attack, 'how' | 'bytes' | 'door'>> {
+async function signAttack(
+  dice: Dice,
+  fields: Fields,
+  { how, changed }: { how: string; changed: TransactionSerializable },
+): Promise<Pick<Attack, 'how' | 'bytes' | 'door'>> {
   const door = dice.pick<Attack['door']>(['signed', 'signed', 'review'])
   switch (dice.below(6)) {
     case 4:
@@ -101,7 +112,8 @@ async function isSamePayment({ intent, reviewed, bytes, door }: Attack): Promise
   const serialized = bytesToHex(bytes) as TransactionSerialized<'eip1559'>
   const got = parseTransaction(serialized)
   const { chainId, to, value, data, accessList = [], gas = 0n, maxFeePerGas = 0n, r, s } = got
-  const pays = got.type === 'eip1559' && `eip155:${chainId}` === intent.network && isAddressEqual(to ?? '0x', intent.recipient as Hex) && value === intent.amountAtomic
+  const pays =
+    got.type === 'eip1559' && `eip155:${chainId}` === intent.network && isAddressEqual(to ?? '0x', intent.recipient as Hex) && value === intent.amountAtomic
   const plain = data === undefined && accessList.length === 0 && gas * maxFeePerGas <= intent.maxFeeAtomic
   if (!pays || !plain) return false
   if (r === undefined || s === undefined) return door === 'review' && serializeTransaction(got) === serialized

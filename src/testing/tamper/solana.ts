@@ -66,7 +66,16 @@ const CHANGES: Record<string, Change> = {
   'a second transfer': (dice) => ({ after: [pay(PAYER.publicKey, key(dice), dice.big(40))] }),
   'the same transfer twice': (_, valid) => ({ before: [valid.transfer] }),
   'a transfer with a seed': (dice) => ({
-    after: [SystemProgram.transfer({ fromPubkey: PAYER.publicKey, toPubkey: key(dice), lamports: 1n, basePubkey: PAYER.publicKey, seed: 'x', programId: SystemProgram.programId })],
+    after: [
+      SystemProgram.transfer({
+        fromPubkey: PAYER.publicKey,
+        toPubkey: key(dice),
+        lamports: 1n,
+        basePubkey: PAYER.publicKey,
+        seed: 'x',
+        programId: SystemProgram.programId,
+      }),
+    ],
   }),
   'a memo of another payment': (dice) => ({ memo: memo(dice.paymentId()) }),
   'a memo with a tail': (dice, _, intent) => ({ memo: memo(intent.paymentId + dice.pick([' ', '\0', '\u200b', 'x'])) }),
@@ -83,14 +92,27 @@ const CHANGES: Record<string, Change> = {
   'a heap frame': () => ({ before: [ComputeBudgetProgram.requestHeapFrame({ bytes: 32_768 })] }),
   'an account assigned': (dice) => ({ after: [SystemProgram.assign({ accountPubkey: PAYER.publicKey, programId: key(dice) })] }),
   'an account created': (dice) => ({
-    after: [SystemProgram.createAccount({ fromPubkey: PAYER.publicKey, newAccountPubkey: STRANGER.publicKey, lamports: 1_000_000, space: 0, programId: key(dice) })],
+    after: [
+      SystemProgram.createAccount({ fromPubkey: PAYER.publicKey, newAccountPubkey: STRANGER.publicKey, lamports: 1_000_000, space: 0, programId: key(dice) }),
+    ],
   }),
   'a durable nonce': (dice) => ({ before: [SystemProgram.nonceAdvance({ noncePubkey: key(dice), authorizedPubkey: PAYER.publicKey })] }),
   'an unknown program': (dice) => ({
-    after: [new TransactionInstruction({ programId: key(dice), keys: [{ pubkey: PAYER.publicKey, isSigner: true, isWritable: true }], data: Buffer.from(dice.bytes(4)) })],
+    after: [
+      new TransactionInstruction({
+        programId: key(dice),
+        keys: [{ pubkey: PAYER.publicKey, isSigner: true, isWritable: true }],
+        data: Buffer.from(dice.bytes(4)),
+      }),
+    ],
   }),
-  'wallet guards': (dice) => ({ before: Array.from({ length: dice.below(4) }, () => guard(dice)), after: Array.from({ length: dice.upTo(2) }, () => guard(dice)) }),
-  'a guard that writes': (dice) => ({ before: [dice.pick([guard(dice, 0, [key(dice)]), guard(dice, 1, [key(dice)]), guard(dice, 2, [SystemProgram.programId])])] }),
+  'wallet guards': (dice) => ({
+    before: Array.from({ length: dice.below(4) }, () => guard(dice)),
+    after: Array.from({ length: dice.upTo(2) }, () => guard(dice)),
+  }),
+  'a guard that writes': (dice) => ({
+    before: [dice.pick([guard(dice, 0, [key(dice)]), guard(dice, 1, [key(dice)]), guard(dice, 2, [SystemProgram.programId])])],
+  }),
   'a lookup table': () => ({ shape: 'lookup' }),
   'the legacy format': () => ({ shape: 'legacy' }),
   'another order': () => ({ unordered: true }),
@@ -146,7 +168,11 @@ async function attack(dice: Dice): Promise<Attack> {
 }
 
 /** What a wallet that lies, or somebody between it and us, gives back. */
-function signAttack(dice: Dice, valid: VersionedTransaction, { how, changed }: { how: string; changed: VersionedTransaction }): Pick<Attack, 'how' | 'bytes' | 'door'> {
+function signAttack(
+  dice: Dice,
+  valid: VersionedTransaction,
+  { how, changed }: { how: string; changed: VersionedTransaction },
+): Pick<Attack, 'how' | 'bytes' | 'door'> {
   const door = dice.pick<Attack['door']>(['signed', 'signed', 'review'])
   switch (dice.below(6)) {
     case 4:
@@ -208,7 +234,8 @@ function readInstructions(instructions: readonly TransactionInstruction[]) {
     } else if (programId.equals(MEMO) || programId.equals(MEMO_V1)) read.memos.push(data.toString('utf8'))
     else if (programId.equals(LIGHTHOUSE) && (data[0] ?? 0) > 1 && !keys.some(({ pubkey }) => pubkey.equals(SystemProgram.programId))) read.guards++
     else if (!programId.equals(ComputeBudgetProgram.programId)) read.others++
-    else if (ComputeBudgetInstruction.decodeInstructionType(instruction) === 'SetComputeUnitLimit') read.limit += BigInt(ComputeBudgetInstruction.decodeSetComputeUnitLimit(instruction).units)
+    else if (ComputeBudgetInstruction.decodeInstructionType(instruction) === 'SetComputeUnitLimit')
+      read.limit += BigInt(ComputeBudgetInstruction.decodeSetComputeUnitLimit(instruction).units)
     else read.price += BigInt(ComputeBudgetInstruction.decodeSetComputeUnitPrice(instruction).microLamports)
   }
   return read

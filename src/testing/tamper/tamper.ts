@@ -45,7 +45,8 @@ export async function tamper(chain: Chain, attacks: number, seed: number): Promi
   const tally: Tally = { blocked: 0, equal: 0, leaked: [], ways: new Map() }
   for (let index = 0; index < attacks; index++) {
     const attack = await chain.attack(dice)
-    if (!chain.accepts({ ...attack, bytes: attack.reviewed, door: 'review' })) throw new Error(`The valid transaction of attack ${index} is refused (seed ${seed}).`)
+    if (!chain.accepts({ ...attack, bytes: attack.reviewed, door: 'review' }))
+      throw new Error(`The valid transaction of attack ${index} is refused (seed ${seed}).`)
     const way = tally.ways.get(attack.how) ?? { blocked: 0, equal: 0 }
     tally.ways.set(attack.how, way)
     if (!chain.accepts(attack)) {

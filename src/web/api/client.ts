@@ -3,6 +3,7 @@ import { browserEndpoints, REQUESTED_BY, type BrowserEndpoint } from '#contract/
 import { endpoints, type EndpointName, type EndpointRequest, type EndpointResponse } from '#contract/endpoints.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { ApiError, readProblem } from './errors.ts'
+import { notePause } from './pause.ts'
 
 const TIMEOUT_MS = 20_000
 
@@ -34,7 +35,9 @@ export async function call<K extends EndpointName>(name: K, request: EndpointReq
 }
 
 export type BrowserEndpointName = keyof typeof browserEndpoints
-type Body<K extends BrowserEndpointName> = (typeof browserEndpoints)[K] extends { body: infer S extends v.GenericSchema } ? { body: v.InferInput<S> } : { body?: undefined }
+type Body<K extends BrowserEndpointName> = (typeof browserEndpoints)[K] extends { body: infer S extends v.GenericSchema }
+  ? { body: v.InferInput<S> }
+  : { body?: undefined }
 type Reply<K extends BrowserEndpointName> = v.InferOutput<(typeof browserEndpoints)[K]['response']>
 
 /** Calls one of the proxy's own endpoints. Same promises as `call`. */
@@ -75,7 +78,11 @@ async function exchange({ method, path, body }: { method: string; path: string; 
     if (options.signal?.aborted) throw error
     throw new ApiError({ code: timeout.aborted ? 'TIMEOUT' : 'OFFLINE', cause: error })
   }
-  if (!response.ok) throw readProblem(response, text)
+  if (!response.ok) {
+    const problem = readProblem(response, text)
+    if (problem.code === 'RATE_LIMIT' && problem.retryAfter) notePause(problem.retryAfter)
+    throw problem
+  }
   try {
     return parseJson(text)
   } catch (error) {

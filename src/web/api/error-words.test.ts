@@ -33,7 +33,13 @@ const answer = (status: number, headers: Record<string, string> = {}) => ({ stat
 
 test('a refusal is read from its envelope', () => {
   const text = '{"success":false,"error":{"code":"INSUFFICIENT_BALANCE","message":"Too little.","details":{"required":"1"},"requestId":"req_2"},"timestamp":1}'
-  expect(readProblem(answer(400), text)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', status: 400, message: 'Too little.', details: { required: '1' }, requestId: 'req_2' })
+  expect(readProblem(answer(400), text)).toMatchObject({
+    code: 'INSUFFICIENT_BALANCE',
+    status: 400,
+    message: 'Too little.',
+    details: { required: '1' },
+    requestId: 'req_2',
+  })
 })
 
 test.each([

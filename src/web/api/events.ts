@@ -53,6 +53,8 @@ function startEvents(): () => void {
       signal('open')
     })
     source.addEventListener('payment', (event: MessageEvent<string>) => receive(event.data))
+    // More was missed than the proxy can repeat: nothing that was read before still counts.
+    source.addEventListener('reset', () => void queryClient.invalidateQueries())
     source.addEventListener('error', () => {
       gap = true
       signal('lost')

@@ -1,10 +1,5 @@
 /** How fresh what is on screen is. `since` is when it was last known to be. Unix milliseconds. */
-export type LiveState =
-  | { kind: 'off' }
-  | { kind: 'connecting' }
-  | { kind: 'live' }
-  | { kind: 'reconnecting'; since: number }
-  | { kind: 'stale'; since: number }
+export type LiveState = { kind: 'off' } | { kind: 'connecting' } | { kind: 'live' } | { kind: 'reconnecting'; since: number } | { kind: 'stale'; since: number }
 
 export type LiveSignal = 'start' | 'open' | 'lost' | 'tick' | 'stop'
 

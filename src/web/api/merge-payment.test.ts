@@ -42,7 +42,24 @@ function payment(change: Partial<PaymentStatusBody> = {}): PaymentStatusBody {
 
 function row(paymentId: string, timestamp: number): PaymentRow {
   const { amount, amountAtomic, network, asset, symbol, decimals, sender, recipient, resource, metadata } = payment()
-  return { paymentId, type: 'received', mode: 'local', amount, amountAtomic, network, asset, symbol, decimals, sender, recipient, resource, status: 'pending', signature: null, timestamp, metadata }
+  return {
+    paymentId,
+    type: 'received',
+    mode: 'local',
+    amount,
+    amountAtomic,
+    network,
+    asset,
+    symbol,
+    decimals,
+    sender,
+    recipient,
+    resource,
+    status: 'pending',
+    signature: null,
+    timestamp,
+    metadata,
+  }
 }
 
 const pages = (...rows: PaymentRow[]) => ({
@@ -61,7 +78,11 @@ test('news in any order ends in the latest state', () => {
 
 test('a rolled back payment overtakes its confirmation although its confirmations fell', () => {
   const confirmed = payment({ status: 'confirmed', confirmations: 3 })
-  const back = payment({ status: 'rolled_back', confirmations: 0, events: [...confirmed.events, { status: 'rolled_back', at: 9, blockHeight: 7, source: 'watcher' }] })
+  const back = payment({
+    status: 'rolled_back',
+    confirmations: 0,
+    events: [...confirmed.events, { status: 'rolled_back', at: 9, blockHeight: 7, source: 'watcher' }],
+  })
   expect(newerPayment(confirmed, back)).toBe(back)
 })
 
@@ -94,7 +115,11 @@ test('a text search, which only the service can answer, gets no arrivals', () =>
 test('an old payment with a new status is no new payment', () => {
   const rows = [row('pay_5', 5000)]
   const view = { viewer: { wallets: 'all' }, filter: {} } as const
-  const arrivals = [payment({ paymentId: 'pay_6', timestamp: 6000 }), payment({ paymentId: 'pay_5', timestamp: 5000 }), payment({ paymentId: 'pay_1', timestamp: 1000 })]
+  const arrivals = [
+    payment({ paymentId: 'pay_6', timestamp: 6000 }),
+    payment({ paymentId: 'pay_5', timestamp: 5000 }),
+    payment({ paymentId: 'pay_1', timestamp: 1000 }),
+  ]
   expect(newArrivals(arrivals, rows, view).map(({ paymentId }) => paymentId)).toEqual(['pay_6'])
   expect(newArrivals(arrivals, [], view)).toHaveLength(3)
 })

@@ -38,7 +38,11 @@ export function matchesFilter(payment: PaymentStatusBody, viewer: Viewer, filter
 }
 
 /** Arrivals a list does not show yet: newer than its first row, so that an old payment's new status is no new payment. */
-export function newArrivals(arrivals: readonly PaymentStatusBody[], rows: readonly PaymentRow[], { viewer, filter }: { viewer: Viewer; filter: PaymentFilter }): PaymentStatusBody[] {
+export function newArrivals(
+  arrivals: readonly PaymentStatusBody[],
+  rows: readonly PaymentRow[],
+  { viewer, filter }: { viewer: Viewer; filter: PaymentFilter },
+): PaymentStatusBody[] {
   const newest = rows[0]?.timestamp ?? 0
   const shown = new Set(rows.map((row) => row.paymentId))
   return arrivals.filter((payment) => payment.timestamp >= newest && !shown.has(payment.paymentId) && matchesFilter(payment, viewer, filter))

@@ -45,7 +45,9 @@ export async function simulatePayment(ports: Ports, { order, built, review }: { 
 function history(entries: readonly JournalEntry[], order: PaymentOrder): { openTwin: boolean; firstTime: boolean } {
   const toThem = entries.filter(({ id, state }) => id !== order.id && state.order.recipient === order.recipient && state.order.network === order.network)
   return {
-    openTwin: toThem.some(({ open, state }) => open === 1 && mayHaveLeft(state) && state.step !== 'confirmed' && state.order.amountAtomic === order.amountAtomic),
+    openTwin: toThem.some(
+      ({ open, state }) => open === 1 && mayHaveLeft(state) && state.step !== 'confirmed' && state.order.amountAtomic === order.amountAtomic,
+    ),
     firstTime: !toThem.some(({ state }) => state.step === 'confirmed' || state.step === 'finalized'),
   }
 }

@@ -6,7 +6,26 @@ import type { PaymentRun } from './run.ts'
 import { Outside } from './testing/outside.ts'
 import { Browser } from './testing/tab.ts'
 
-const MOVES = ['build', 'sign', 'approve', 'reject', 'lose', 'land', 'reorganize', 'spendNonce', 'rpcDown', 'rpcUp', 'rpcLies', 'pass', 'passLong', 'rebuild', 'cancel', 'closeTab', 'openTab', 'secondTab'] as const
+const MOVES = [
+  'build',
+  'sign',
+  'approve',
+  'reject',
+  'lose',
+  'land',
+  'reorganize',
+  'spendNonce',
+  'rpcDown',
+  'rpcUp',
+  'rpcLies',
+  'pass',
+  'passLong',
+  'rebuild',
+  'cancel',
+  'closeTab',
+  'openTab',
+  'secondTab',
+] as const
 type Move = (typeof MOVES)[number]
 
 /** Any move, but more often the ones that bring a payment near to being made twice. */

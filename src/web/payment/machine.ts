@@ -36,7 +36,6 @@ export type PaymentState =
   | (Out & { step: 'rolled_back'; landed: Landed; absentSince: number | null })
   | (Out & { step: 'failed'; reason: FailReason; detail: string | null; landed: Landed | null })
 
-export type PaymentStep = PaymentState['step']
 export type Outcome = 'paid' | 'reverted' | 'other'
 export type UnknownReason = 'wallet_lost' | 'not_seen'
 /** `expired` and `superseded` are proofs that the attempt can never land; `reverted` and `other` are what landed instead of a payment. */
@@ -152,7 +151,8 @@ function refuse(state: PaymentState, trouble: Trouble): PaymentState {
 
 /** `signer_changed` comes from the wallet's port before it asks the wallet, so it also ends a wait. */
 function expire(state: PaymentState, reason: 'deadline' | 'signer_changed'): PaymentState {
-  const unsent = state.step === 'review' || state.step === 'rejected' || state.step === 'signed' || (state.step === 'awaiting_wallet' && reason === 'signer_changed')
+  const unsent =
+    state.step === 'review' || state.step === 'rejected' || state.step === 'signed' || (state.step === 'awaiting_wallet' && reason === 'signer_changed')
   return unsent ? { ...base(state), step: 'expired_unsigned', reason } : state
 }
 
@@ -189,7 +189,9 @@ function read(state: Outgoing, reading: Reading): PaymentState {
   switch (reading.kind) {
     case 'unavailable':
       // An outage says nothing about the payment; after a while the person is told that it is being looked for.
-      return state.step === 'broadcast' && reading.at - state.since >= UNSEEN_AFTER_MS ? { ...out, step: 'unknown', reason: 'not_seen', absentSince: null } : state
+      return state.step === 'broadcast' && reading.at - state.since >= UNSEEN_AFTER_MS
+        ? { ...out, step: 'unknown', reason: 'not_seen', absentSince: null }
+        : state
     case 'pending':
       if (state.step === 'confirmed') return { ...out, step: 'rolled_back', landed: state.landed, absentSince: null }
       if (state.step === 'rolled_back') return { ...state, absentSince: null }

@@ -78,7 +78,14 @@ export type Reading =
   /** Not seen; `finalizedHeight` is the height the chain can no longer take back (Solana: block height). */
   | { kind: 'absent'; at: number; finalizedHeight: number }
   | { kind: 'pending'; at: number; signature: string }
-  | { kind: 'landed'; at: number; landed: Landed; outcome: 'paid' | 'reverted' | 'other'; failure: string | null; commitment: 'processed' | 'confirmed' | 'finalized' }
+  | {
+      kind: 'landed'
+      at: number
+      landed: Landed
+      outcome: 'paid' | 'reverted' | 'other'
+      failure: string | null
+      commitment: 'processed' | 'confirmed' | 'finalized'
+    }
   /** EVM: another transaction took the nonce. */
   | { kind: 'superseded'; at: number; by: string | null; finalized: boolean }
 

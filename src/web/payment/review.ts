@@ -16,7 +16,8 @@ export type ReviewFacts = {
 /** Puts the findings of a payment together: any mismatch or failed simulation blocks, what could not be checked warns. */
 export function reviewPayment(facts: ReviewFacts): Review {
   const findings: Finding[] = []
-  if (!facts.match.ok) findings.push({ code: 'MISMATCH', severity: 'critical', text: 'The transaction is not the payment you asked for. It will not be signed.' })
+  if (!facts.match.ok)
+    findings.push({ code: 'MISMATCH', severity: 'critical', text: 'The transaction is not the payment you asked for. It will not be signed.' })
   if (facts.chainKnown === false) {
     findings.push({ code: 'OTHER_CHAIN', severity: 'critical', text: 'The transaction is bound to another chain than the one your connection reads.' })
   }
@@ -30,7 +31,8 @@ export function reviewPayment(facts: ReviewFacts): Review {
       text: 'An earlier payment of the same amount to the same recipient is not settled yet. If it lands as well, you pay twice.',
     })
   }
-  if (facts.firstTime) findings.push({ code: 'FIRST_TIME', severity: 'info', text: 'This browser has not paid this address before. Compare it with its owner.' })
+  if (facts.firstTime)
+    findings.push({ code: 'FIRST_TIME', severity: 'info', text: 'This browser has not paid this address before. Compare it with its owner.' })
   if (facts.match.ok) findings.push(...simulationFindings(facts.simulation))
   return withVerdict({ match: facts.match, steps: facts.steps, simulation: facts.simulation, findings, verdict: 'ok' })
 }

@@ -209,7 +209,10 @@ export class PaymentRun {
           this.#stop.signal.addEventListener('abort', () => void this.idle().then(release))
           resolve(true)
         })
-      this.#ports.locks.attempt(paymentLock(this.#state.order.id), held).then(({ held: had }) => had || resolve(false), () => resolve(false))
+      this.#ports.locks.attempt(paymentLock(this.#state.order.id), held).then(
+        ({ held: had }) => had || resolve(false),
+        () => resolve(false),
+      )
     })
     return this.#locked
   }
@@ -250,5 +253,9 @@ function notConnected(walletName: string) {
 }
 
 function busyElsewhere(walletName: string) {
-  return { code: 'WALLET_BUSY', title: `${walletName} is asking in another tab.`, body: 'Answer or reject the request there, then sign here. Nothing was sent.' }
+  return {
+    code: 'WALLET_BUSY',
+    title: `${walletName} is asking in another tab.`,
+    body: 'Answer or reject the request there, then sign here. Nothing was sent.',
+  }
 }

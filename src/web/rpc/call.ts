@@ -33,7 +33,10 @@ export async function callRpc(url: string, method: string, params: readonly unkn
     text = await response.text()
   } catch (error) {
     if (error instanceof RpcProblem) throw error
-    throw new RpcProblem(timeout.aborted ? `${host} did not answer in time.` : `${host} cannot be reached from this browser, or this site does not allow asking it.`, { cause: error })
+    throw new RpcProblem(
+      timeout.aborted ? `${host} did not answer in time.` : `${host} cannot be reached from this browser, or this site does not allow asking it.`,
+      { cause: error },
+    )
   }
   return readResult(text, host)
 }
@@ -46,7 +49,7 @@ function readResult(text: string, host: string): unknown {
     throw new RpcProblem(`${host} answered something that is not JSON-RPC.`, { cause: error })
   }
   if (typeof value !== 'object' || value === null) throw new RpcProblem(`${host} answered something that is not JSON-RPC.`)
-  if ('error' in value && value.error) throw new RpcProblem(`${host} refused the question.`, { cause: value.error })
+  if ('error' in value && value.error) throw new RpcProblem(`${host} refused the question: it may belong to another kind of network.`, { cause: value.error })
   if (!('result' in value)) throw new RpcProblem(`${host} answered something that is not JSON-RPC.`)
   return value.result
 }

@@ -28,7 +28,11 @@ async function askEvm(network: Network, url: string): Promise<Answer> {
   const chainId = Number(v.parse(Hex, await callRpc(url, 'eth_chainId', [])))
   const height = Number(v.parse(Hex, await callRpc(url, 'eth_blockNumber', [])))
   const wanted = chainIdOf(network.network)
-  return { identity: `chain id ${chainId}`, height, problem: chainId === wanted ? undefined : `This node serves chain ${chainId}; ${network.name} is chain ${wanted}.` }
+  return {
+    identity: `chain id ${chainId}`,
+    height,
+    problem: chainId === wanted ? undefined : `This node serves chain ${chainId}; ${network.name} is chain ${wanted}.`,
+  }
 }
 
 async function askSolana(network: Network, url: string): Promise<Answer> {

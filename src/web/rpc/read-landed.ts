@@ -18,9 +18,17 @@ export type Landed =
 /** A node and the network it is asked for. */
 export type Node = { network: Network; url: string }
 
-const quantity = v.pipe(v.string(), v.regex(/^0x[0-9a-f]+$/i), v.transform((text) => BigInt(text)))
+const quantity = v.pipe(
+  v.string(),
+  v.regex(/^0x[0-9a-f]+$/i),
+  v.transform((text) => BigInt(text)),
+)
 const wholeQuantity = v.pipe(quantity, v.transform(Number))
-const hex = v.pipe(v.string(), v.regex(/^0x[0-9a-f]*$/i), v.transform((text): `0x${string}` => `0x${text.slice(2)}`))
+const hex = v.pipe(
+  v.string(),
+  v.regex(/^0x[0-9a-f]*$/i),
+  v.transform((text): `0x${string}` => `0x${text.slice(2)}`),
+)
 
 const EVM_TYPES: Readonly<Record<string, string>> = { '0x0': 'legacy', '0x1': 'eip2930', '0x2': 'eip1559', '0x3': 'eip4844', '0x4': 'eip7702' }
 
@@ -32,7 +40,10 @@ const EvmTransaction = v.object({
   input: hex,
   nonce: wholeQuantity,
   gas: quantity,
-  type: v.pipe(v.string(), v.transform((type) => EVM_TYPES[type] ?? type)),
+  type: v.pipe(
+    v.string(),
+    v.transform((type) => EVM_TYPES[type] ?? type),
+  ),
   chainId: v.optional(wholeQuantity),
   gasPrice: v.optional(quantity),
   maxFeePerGas: v.optional(quantity),
@@ -41,7 +52,10 @@ const EvmTransaction = v.object({
 
 const EvmReceipt = v.object({
   transactionHash: v.string(),
-  status: v.pipe(v.string(), v.transform((status): 'success' | 'reverted' => (status === '0x1' ? 'success' : 'reverted'))),
+  status: v.pipe(
+    v.string(),
+    v.transform((status): 'success' | 'reverted' => (status === '0x1' ? 'success' : 'reverted')),
+  ),
   blockNumber: quantity,
   blockHash: v.string(),
   gasUsed: quantity,

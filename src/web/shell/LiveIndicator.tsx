@@ -3,10 +3,12 @@ import { useLiveState } from '../api/events.ts'
 import { announce } from '../ui/announce.tsx'
 import { cx } from '../ui/cx.ts'
 import { Time } from '../ui/Time.tsx'
+import { useOnline } from './use-online.ts'
 
 /** Whether what is on screen follows by itself. Silent while nobody is signed in. */
 export function LiveIndicator() {
   const state = useLiveState()
+  const online = useOnline()
   const before = useRef(state.kind)
 
   useEffect(() => {
@@ -15,7 +17,8 @@ export function LiveIndicator() {
     if (state.kind === 'live' || state.kind === 'stale') before.current = state.kind
   }, [state.kind])
 
-  if (state.kind === 'off') return null
+  // The banner says it, and a stream that has not noticed yet is not live.
+  if (state.kind === 'off' || !online) return null
   const live = state.kind === 'live'
   return (
     <p className="flex items-center gap-2 text-xs text-muted" data-live={state.kind}>

@@ -12,7 +12,13 @@ const items: readonly { to: string; label: string; icon: IconName; pages: readon
 ]
 
 const looks = {
-  side: { nav: 'mt-7', list: 'space-y-0.5', item: 'h-10 gap-3 rounded-lg px-3 text-sm', here: 'bg-raised text-ink shadow-edge', away: 'text-muted hover:bg-hover hover:text-ink' },
+  side: {
+    nav: 'mt-7',
+    list: 'space-y-0.5',
+    item: 'h-10 gap-3 rounded-lg px-3 text-sm',
+    here: 'bg-raised text-ink shadow-edge',
+    away: 'text-muted hover:bg-hover hover:text-ink',
+  },
   bottom: {
     nav: 'no-print fixed inset-x-0 bottom-0 z-30 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] lg:hidden',
     list: 'grid grid-cols-4',
@@ -32,7 +38,11 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
           const current = route !== undefined && pages.includes(route.name)
           return (
             <li key={label}>
-              <Link aria-current={current ? 'page' : undefined} className={cx('forced-chosen flex items-center font-medium transition-colors', item, current ? here : away)} to={to}>
+              <Link
+                aria-current={current ? 'page' : undefined}
+                className={cx('forced-chosen flex items-center font-medium transition-colors', item, current ? here : away)}
+                to={to}
+              >
                 <Icon className={look === 'side' && current ? 'text-accent' : undefined} name={icon} size={20} />
                 {label}
               </Link>

@@ -9,6 +9,7 @@ import { LiveIndicator } from './LiveIndicator.tsx'
 import { Navigation } from './Navigation.tsx'
 import { NetworkBadge } from './NetworkBadge.tsx'
 import { OfflineBanner } from './OfflineBanner.tsx'
+import { PauseBanner } from './PauseBanner.tsx'
 import { ThemeMenu } from './ThemeMenu.tsx'
 
 /** What stands around every page: navigation at the side on a desk, at the bottom on a phone. */
@@ -23,7 +24,7 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
       >
         Skip to the page
       </button>
-      <div className="lg:grid lg:grid-cols-[232px_minmax(0,1fr)]">
+      <div className="lg:grid lg:grid-cols-[232px_minmax(0,1fr)] print:block">
         <aside className="no-print sticky top-0 hidden h-dvh flex-col border-e border-line bg-sunken px-3 py-5 lg:flex">
           <Brand title={title} />
           <Navigation look="side" />
@@ -44,8 +45,14 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
               </div>
             </div>
             <OfflineBanner />
+            <PauseBanner />
           </header>
-          <main className="mx-auto w-full max-w-[1160px] flex-1 px-4 pt-6 pb-28 outline-none sm:px-6 lg:px-10 lg:pt-8 lg:pb-16" id="main" ref={main} tabIndex={-1}>
+          <main
+            className="mx-auto w-full max-w-[1160px] flex-1 px-4 pt-6 pb-28 outline-none sm:px-6 lg:px-10 lg:pt-8 lg:pb-16"
+            id="main"
+            ref={main}
+            tabIndex={-1}
+          >
             {children}
           </main>
         </div>

@@ -24,7 +24,13 @@ export function Address({ value, full, copy, href, noun = 'address', className }
       </span>
       {copy && <CopyButton label={`Copy ${noun}`} value={value} />}
       {href && (
-        <a aria-label={`Show ${noun} in the explorer`} className="touch-target inline-flex size-6 shrink-0 items-center justify-center rounded-sm text-muted hover:text-ink" href={href} rel="noopener noreferrer" target="_blank">
+        <a
+          aria-label={`Show ${noun} in the explorer`}
+          className="touch-target inline-flex size-6 shrink-0 items-center justify-center rounded-sm text-muted hover:text-ink"
+          href={href}
+          rel="noopener noreferrer"
+          target="_blank"
+        >
           <Icon name="external" size={14} />
         </a>
       )}
@@ -32,9 +38,9 @@ export function Address({ value, full, copy, href, noun = 'address', className }
   )
 }
 
-/** Gaps are drawn, not written: what is copied holds no spaces. */
+/** Gaps are drawn, not written: what is copied holds no spaces. The first and last group are those of the short form. */
 function Groups({ value }: { value: string }) {
-  const groups = value.match(/.{1,4}/gu) ?? []
+  const groups = value.match(/^(?:0x|pay_).{1,4}|.{1,4}/gu) ?? []
   return (
     <span className="break-words">
       {groups.map((group, index) => (

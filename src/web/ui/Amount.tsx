@@ -20,9 +20,11 @@ const sizes = {
   xl: 'text-3xl sm:text-4xl font-semibold tracking-tight',
 }
 
-/** An amount with all its digits still fits one line of a phone. */
-const LONG = 13
-const longXl = 'text-2xl sm:text-4xl font-semibold tracking-tight'
+/** An amount with all its digits, eighteen of them after the point, still fits one line of a phone. */
+function largest(length: number): string {
+  if (length > 16) return 'text-lg sm:text-4xl font-semibold tracking-tight'
+  return length > 12 ? 'text-xl sm:text-4xl font-semibold tracking-tight' : sizes.xl
+}
 
 /** Money with its unit. The unit never leaves the figure's side. */
 export function Amount({ atomic, decimals, symbol, size = 'sm', exact, className }: AmountProps) {
@@ -30,7 +32,10 @@ export function Amount({ atomic, decimals, symbol, size = 'sm', exact, className
   const amount = formatAmountText(BigInt(atomic), decimals, { exact })
   const unit = size === 'lg' || size === 'xl' ? 'ms-[0.3em] text-[0.6em] font-medium text-muted' : 'ms-[0.35em] text-muted'
   return (
-    <span className={cx('figures', exact ? '[overflow-wrap:anywhere]' : 'whitespace-nowrap', size === 'xl' && amount.text.length > LONG ? longXl : sizes[size], className)} title={hidden ? undefined : `${amount.exact} ${symbol}`}>
+    <span
+      className={cx('figures', exact ? '[overflow-wrap:anywhere]' : 'whitespace-nowrap', size === 'xl' ? largest(amount.text.length) : sizes[size], className)}
+      title={hidden ? undefined : `${amount.exact} ${symbol}`}
+    >
       {hidden ? <span aria-label="Amount hidden">••••</span> : amount.text}
       <span className={unit}>{symbol}</span>
     </span>

@@ -30,14 +30,7 @@ export type IconButtonProps = Omit<ButtonProps, 'icon' | 'children' | 'wide'> & 
 /** A button that is only a picture; `label` is what it says. */
 export function IconButton({ icon, label, className, size = 'md', variant = 'quiet', ...rest }: IconButtonProps) {
   return (
-    <Button
-      {...rest}
-      aria-label={label}
-      className={`${size === 'sm' ? 'w-8' : 'w-10'} !px-0 ${className ?? ''}`}
-      size={size}
-      title={label}
-      variant={variant}
-    >
+    <Button {...rest} aria-label={label} className={`${size === 'sm' ? 'w-8' : 'w-10'} !px-0 ${className ?? ''}`} size={size} title={label} variant={variant}>
       {icon}
     </Button>
   )

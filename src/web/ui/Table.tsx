@@ -25,7 +25,11 @@ type CellProps = { end?: boolean }
 export function Th({ end, className, ...rest }: ComponentProps<'th'> & CellProps) {
   return (
     <th
-      className={cx('border-b border-line px-3 py-2 text-xs font-medium whitespace-nowrap text-muted first:ps-5 last:pe-5', end ? 'text-end' : 'text-start', className)}
+      className={cx(
+        'border-b border-line px-3 py-2 text-xs font-medium whitespace-nowrap text-muted first:ps-5 last:pe-5',
+        end ? 'text-end' : 'text-start',
+        className,
+      )}
       scope="col"
       {...rest}
     />

@@ -22,7 +22,13 @@ export function Timeline({ label, entries }: { label: string; entries: readonly 
       {entries.map((entry, index) => (
         <li className="relative flex gap-3 pb-5 last:pb-0" key={entry.id}>
           {index < entries.length - 1 && (
-            <span aria-hidden className={cx('absolute start-3 top-7 bottom-1 w-px -translate-x-1/2', entries[index + 1]?.ahead ? 'border-s border-dashed border-edge' : 'bg-line')} />
+            <span
+              aria-hidden
+              className={cx(
+                'absolute start-3 top-7 bottom-1 w-px -translate-x-1/2',
+                entries[index + 1]?.ahead ? 'border-s border-dashed border-edge' : 'bg-line',
+              )}
+            />
           )}
           <span
             className={cx(

@@ -23,7 +23,10 @@ export function Toaster() {
   const shown = useSyncExternalStore(subscribe, () => toasts)
   if (shown.length === 0) return null
   return (
-    <section aria-label="Notices" className="no-print pointer-events-none fixed inset-x-4 bottom-[calc(72px+env(safe-area-inset-bottom))] z-50 flex flex-col items-center gap-2 lg:inset-x-auto lg:end-6 lg:bottom-6 lg:items-end">
+    <section
+      aria-label="Notices"
+      className="no-print pointer-events-none fixed inset-x-4 bottom-[calc(72px+env(safe-area-inset-bottom))] z-50 flex flex-col items-center gap-2 lg:inset-x-auto lg:end-6 lg:bottom-6 lg:items-end"
+    >
       {shown.map((each) => (
         <ToastCard key={each.id} toast={each} />
       ))}

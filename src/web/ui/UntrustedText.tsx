@@ -7,7 +7,10 @@ export function UntrustedText({ text, className }: { text: string; className?: s
     <span className={className} dir="auto">
       {clean}
       {removed > 0 && (
-        <span className="ms-1 rounded-sm bg-warn-soft px-1 text-xs text-warn-ink" title={`${removed} invisible or reordering characters were removed from this text.`}>
+        <span
+          className="ms-1 rounded-sm bg-warn-soft px-1 text-xs text-warn-ink"
+          title={`${removed} invisible or reordering characters were removed from this text.`}
+        >
           {removed} hidden removed
         </span>
       )}
@@ -19,7 +22,12 @@ export function UntrustedText({ text, className }: { text: string; className?: s
 export function UntrustedLink({ href, className }: { href: string; className?: string }) {
   if (!/^https?:\/\//i.test(href) || !URL.canParse(href)) return <UntrustedText className={className} text={href} />
   return (
-    <a className={`underline decoration-edge underline-offset-4 hover:decoration-current ${className ?? ''}`} href={href} rel="noopener noreferrer" target="_blank">
+    <a
+      className={`underline decoration-edge underline-offset-4 hover:decoration-current ${className ?? ''}`}
+      href={href}
+      rel="noopener noreferrer"
+      target="_blank"
+    >
       <UntrustedText text={href} />
     </a>
   )

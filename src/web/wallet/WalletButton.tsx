@@ -73,7 +73,12 @@ function menuItems(accounts: readonly ConnectedAccount[]): MenuItem[] {
         ),
         onSelect: () => void navigator.clipboard.writeText(address),
       },
-      { id: `${family}-disconnect`, icon: <Icon name="logout" />, label: `Disconnect ${walletName} (${family === 'evm' ? 'EVM' : 'Solana'})`, onSelect: () => void disconnect(family) },
+      {
+        id: `${family}-disconnect`,
+        icon: <Icon name="logout" />,
+        label: `Disconnect ${walletName} (${family === 'evm' ? 'Ethereum' : 'Solana'})`,
+        onSelect: () => void disconnect(family),
+      },
     ]),
     { id: 'connect', icon: <Icon name="wallet" />, label: 'Connect another wallet', onSelect: () => openConnectDialog() },
   ]

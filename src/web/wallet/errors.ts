@@ -29,19 +29,55 @@ type Words = {
 /** `{wallet}` is filled in with the wallet's name. */
 const words: Readonly<Record<WalletSignal, Words>> = {
   rejected: { title: 'You cancelled in {wallet}.', body: 'Nothing was sent.', nothingSent: true },
-  request_pending: { title: 'Open {wallet}: a request is already waiting.', body: 'Answer or reject it there, then come back. Nothing was sent.', nothingSent: true },
-  unknown_chain: { title: '{wallet} does not have this network yet.', body: 'Add the network in {wallet}, then sign again. Nothing was sent.', nothingSent: true },
-  wrong_chain: { title: '{wallet} is on another network.', body: 'Switch {wallet} to the network of this payment, then sign again. Nothing was sent.', nothingSent: true },
-  add_chain_failed: { title: 'The network could not be added to {wallet}.', body: 'Add it in {wallet} by hand, then sign again. Nothing was sent.', nothingSent: true },
-  unauthorized: { title: '{wallet} has not let this page use the account.', body: 'Unlock {wallet} and connect the account again. Nothing was sent.', nothingSent: true },
+  request_pending: {
+    title: 'Open {wallet}: a request is already waiting.',
+    body: 'Answer or reject it there, then come back. Nothing was sent.',
+    nothingSent: true,
+  },
+  unknown_chain: {
+    title: '{wallet} does not have this network yet.',
+    body: 'Add the network in {wallet}, then sign again. Nothing was sent.',
+    nothingSent: true,
+  },
+  wrong_chain: {
+    title: '{wallet} is on another network.',
+    body: 'Switch {wallet} to the network of this payment, then sign again. Nothing was sent.',
+    nothingSent: true,
+  },
+  add_chain_failed: {
+    title: 'The network could not be added to {wallet}.',
+    body: 'Add it in {wallet} by hand, then sign again. Nothing was sent.',
+    nothingSent: true,
+  },
+  unauthorized: {
+    title: '{wallet} has not let this page use the account.',
+    body: 'Unlock {wallet} and connect the account again. Nothing was sent.',
+    nothingSent: true,
+  },
   disconnected: { title: '{wallet} is disconnected.', body: 'Open and unlock {wallet}, then sign again. Nothing was sent.', nothingSent: true },
   unsupported: { title: '{wallet} cannot do this.', body: 'Pay with another wallet. Nothing was sent.', nothingSent: true },
-  insufficient_funds: { title: 'The account does not hold enough.', body: 'It must cover the amount and the network fee. Nothing was sent.', nothingSent: true },
-  refused_transaction: { title: '{wallet} refused the transaction.', body: 'Nothing was sent. Prepare it again, or pay with another wallet.', nothingSent: true },
+  insufficient_funds: {
+    title: 'The account does not hold enough.',
+    body: 'It must cover the amount and the network fee. Nothing was sent.',
+    nothingSent: true,
+  },
+  refused_transaction: {
+    title: '{wallet} refused the transaction.',
+    body: 'Nothing was sent. Prepare it again, or pay with another wallet.',
+    nothingSent: true,
+  },
   blockhash_expired: { title: 'The transaction took too long.', body: 'Nothing was sent. It can be prepared again in one tap.', nothingSent: true },
-  blockhash_expired_sent: { title: 'Checking whether it landed.', body: 'The time to land is nearly over. Nothing is prepared anew until the chain shows that it cannot land.', nothingSent: false },
+  blockhash_expired_sent: {
+    title: 'Checking whether it landed.',
+    body: 'The time to land is nearly over. Nothing is prepared anew until the chain shows that it cannot land.',
+    nothingSent: false,
+  },
   rpc_down: { title: 'The network does not answer.', body: 'Your connection to the chain is down. It is tried again by itself.', nothingSent: false },
-  timeout: { title: '{wallet} did not answer.', body: 'It may still send the payment. Look into {wallet}; this page keeps checking the chain.', nothingSent: false },
+  timeout: {
+    title: '{wallet} did not answer.',
+    body: 'It may still send the payment. Look into {wallet}; this page keeps checking the chain.',
+    nothingSent: false,
+  },
   unclear: { title: '{wallet} gave an unclear answer.', body: 'The payment may have been sent. This page keeps checking the chain.', nothingSent: false },
 }
 
@@ -75,7 +111,9 @@ export function signalOf(error: unknown): WalletSignal {
     const signal = layer.code === undefined ? undefined : signalsByCode.get(layer.code)
     if (signal) return signal
   }
-  const text = layersOf(error).map((layer) => layer.message).join(' ')
+  const text = layersOf(error)
+    .map((layer) => layer.message)
+    .join(' ')
   return signalsByText.find(([pattern]) => pattern.test(text))?.[1] ?? 'unclear'
 }
 

@@ -45,13 +45,7 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletS
   }
   root.subscribe(publish)
 
-  const rpcs = new Map<string, Rpc>(networks.map((network) => [network.network, connectRpc(network)]))
-  const rpcOf = ({ network }: Network): Rpc => {
-    const rpc = rpcs.get(network)
-    if (!rpc) throw new Error(`${network} is not configured.`)
-    return rpc
-  }
-
+  const rpcOf = connectAll(networks)
   return {
     connect: async (name) => {
       try {
@@ -74,7 +68,10 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletS
       const name = rememberedWallet('solana')
       if (name === undefined) return
       // A locked wallet, or one that is gone: the person connects by hand, nothing is forgotten and nothing pops up.
-      await bounded(selectAdapter(root, name).then((adapter) => adapter.autoConnect()), QUIET_WITHIN_MS).catch(() => undefined)
+      await bounded(
+        selectAdapter(root, name).then((adapter) => adapter.autoConnect()),
+        QUIET_WITHIN_MS,
+      ).catch(() => undefined)
       publish()
     },
     disconnect: async () => {
@@ -102,5 +99,14 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletS
     chain: solanaChain(networks, rpcOf),
     reader: solanaReader,
     balance: async (network, address) => BigInt(await rpcOf(network)((connection) => connection.getBalance(new PublicKey(address), 'confirmed'))),
+  }
+}
+
+function connectAll(networks: readonly Network[]): (network: Network) => Rpc {
+  const rpcs = new Map(networks.map((network) => [network.network, connectRpc(network)]))
+  return ({ network }) => {
+    const rpc = rpcs.get(network)
+    if (!rpc) throw new Error(`${network} is not configured.`)
+    return rpc
   }
 }

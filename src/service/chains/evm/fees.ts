@@ -22,8 +22,13 @@ export async function readGasPrice(client: PublicClient, gas: bigint, priorityFe
   const baseFee = history.baseFeePerGas.at(-1)
   if (baseFee === undefined) throw new Error('The node told no base fee.')
   const tip = priorityFeeAtomic === undefined ? automaticTip(history.reward ?? []) : priceOfPriorityFee(priorityFeeAtomic, gas)
-  if (tip > UINT64) throw new ProblemError('INVALID_PARAMETERS', { message: 'The priority fee is too large.', details: { priorityFee: 'Expected a fee that a transaction can carry.' } })
-  const ceiling = maxFeeAtomic(tip * gas) / gas
+  if (tip > UINT64)
+    throw new ProblemError('INVALID_PARAMETERS', {
+      message: 'The priority fee is too large.',
+      details: { priorityFee: 'Expected a fee that a transaction can carry.' },
+    })
+  // The cap of a payer who named no tip leaves room for an automatic one, so whoever builds with it is never refused in the browser.
+  const ceiling = maxFeeAtomic(priorityFeeAtomic) / gas
   if (baseFee + tip > ceiling) throw unavailable('The network asks fees above the ceiling at the moment.')
   const wanted = baseFee * 2n + tip
   return { maxFeePerGas: wanted < ceiling ? wanted : ceiling, maxPriorityFeePerGas: tip }

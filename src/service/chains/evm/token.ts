@@ -85,10 +85,7 @@ async function readText(client: PublicClient, address: Hex, functionName: 'name'
 }
 
 async function takesAuthorizations(client: PublicClient, address: Hex): Promise<boolean> {
-  const [typehash, state] = await Promise.all([
-    readRaw(client, address, encode.typehash),
-    readRaw(client, address, encode.authorizationState),
-  ])
+  const [typehash, state] = await Promise.all([readRaw(client, address, encode.typehash), readRaw(client, address, encode.authorizationState)])
   if (typehash === TRANSFER_WITH_AUTHORIZATION_TYPEHASH) return true
   return state !== undefined && size(state) === 32 && BigInt(state) <= 1n
 }

@@ -70,13 +70,13 @@ function refuseByRecipient(network: Network, { recipient, amountAtomic, to, rent
   const message = refuseRecipient(recipient, to)
   if (message) return { ok: false, code: 'INVALID_RECIPIENT', message }
   if (BigInt(to?.lamports ?? 0) + amountAtomic >= rentAtomic) return undefined
-  const { symbol, decimals } = nativeAsset(network)
+  const { address, symbol, decimals } = nativeAsset(network)
   const minimum = formatAmount(rentAtomic - BigInt(to?.lamports ?? 0), decimals)
   return {
     ok: false,
     code: 'INVALID_RECIPIENT',
     message: `This address has never been used: its first payment must be at least ${minimum} ${symbol}.`,
-    details: { minimum, minimumAtomic: (rentAtomic - BigInt(to?.lamports ?? 0)).toString(), asset: symbol },
+    details: { minimum, minimumAtomic: (rentAtomic - BigInt(to?.lamports ?? 0)).toString(), asset: address, symbol },
   }
 }
 
@@ -96,4 +96,3 @@ function refuseBySender(network: Network, { from, amountAtomic, feeAtomic, rentA
   const requiredAtomic = amountAtomic + feeAtomic + (left > 0n ? rentAtomic : 0n)
   return { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic, availableAtomic, feeAtomic, asset: nativeAsset(network) }
 }
-

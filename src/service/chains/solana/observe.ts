@@ -14,7 +14,8 @@ export function observe(endpoints: SolanaEndpoints, signature: string): Promise<
     if (!status) return { state: 'not_found' }
     if (status.confirmationStatus === 'processed') return { state: 'pending' }
     const landed = await readTransaction(connection, signature)
-    if (landed === 'unreadable') return { ...FOREIGN, succeeded: status.err === null, height: status.slot, finalized: status.confirmationStatus === 'finalized' }
+    if (landed === 'unreadable')
+      return { ...FOREIGN, succeeded: status.err === null, height: status.slot, finalized: status.confirmationStatus === 'finalized' }
     // A node may know a status before it serves the transaction.
     if (!landed?.meta) return { state: 'pending' }
     return {

@@ -42,7 +42,7 @@ function readOptionalKey(data: Buffer, offset: number): string | null {
 }
 
 function readExtension(data: Buffer): Names | undefined {
-  for (let offset = ACCOUNT_TYPE_OFFSET + 1; offset + 4 <= data.length; ) {
+  for (let offset = ACCOUNT_TYPE_OFFSET + 1; offset + 4 <= data.length;) {
     const type = data.readUInt16LE(offset)
     const length = data.readUInt16LE(offset + 2)
     const value = data.subarray(offset + 4, offset + 4 + length)

@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'react'
 import { shortAddress } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
 import { serverNow } from '../../clock.ts'
@@ -12,6 +13,8 @@ import { Skeleton } from '../../ui/Skeleton.tsx'
 import { useAccounts } from '../../wallet/accounts.ts'
 import { amountOf } from './words.ts'
 import { StepHeading } from './StepHeading.tsx'
+
+const SLOW_AFTER_MS = 5_000
 
 export type BuildStepProps = {
   run: PaymentRun
@@ -29,12 +32,11 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
     return (
       <Card>
         <div aria-busy="true">
-          <StepHeading>
-            Preparing {amountOf(order)}
-          </StepHeading>
+          <StepHeading>Preparing {amountOf(order)}</StepHeading>
           <p className="mt-1 text-sm text-muted">The transaction is built, read and tried out before you see it.</p>
           <Skeleton className="mt-5 h-7 w-3/4" />
           <Skeleton className="mt-5 h-48" />
+          <SlowNotice />
         </div>
       </Card>
     )
@@ -42,9 +44,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
   const trouble = state.step === 'draft' ? state.trouble : null
   return (
     <Card>
-      <StepHeading>
-        {headingOf(state)}
-      </StepHeading>
+      <StepHeading>{headingOf(state)}</StepHeading>
       {trouble && (
         <Banner className="mt-4" role="alert" title={trouble.title} tone="warn">
           {trouble.body}
@@ -85,6 +85,20 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
         <Button onClick={onChange}>Change the payment</Button>
       </div>
     </Card>
+  )
+}
+
+/** A network that does not answer is waited for; the reader learns that it is not them, and that nothing moved. */
+function SlowNotice() {
+  const [slow, setSlow] = useState(false)
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <p className="mt-4 text-sm text-muted" role="status">
+      {slow && 'The network takes longer than usual to answer. Nothing was sent.'}
+    </p>
   )
 }
 

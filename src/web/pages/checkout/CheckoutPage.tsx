@@ -58,7 +58,9 @@ export function CheckoutPage() {
 
   return (
     <div className="mx-auto max-w-[880px]">
-      <PageHeader subtitle="From your wallet, straight to the recipient." title="Pay" />
+      <div className="no-print">
+        <PageHeader subtitle="From your wallet, straight to the recipient." title="Pay" />
+      </div>
       {view.name === 'opening' && <PageSkeleton />}
       {view.name === 'details' && (
         <>

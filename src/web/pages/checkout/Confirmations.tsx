@@ -10,7 +10,11 @@ export function Confirmations({ state }: { state: Extract<PaymentState, { sent: 
   const steps: { id: string; title: string; detail?: string }[] = [
     { id: 'signed', title: `Signed in ${state.order.walletName}` },
     { id: 'sent', title: 'Sent to the network' },
-    { id: 'seen', title: landed ? 'In a block' : 'Seen by the network', detail: landed ? `${state.order.network.startsWith('eip155:') ? 'Block' : 'Slot'} ${landed.height.toLocaleString()}` : undefined },
+    {
+      id: 'seen',
+      title: landed ? 'In a block' : 'Seen by the network',
+      detail: landed ? `${state.order.network.startsWith('eip155:') ? 'Block' : 'Slot'} ${landed.height.toLocaleString()}` : undefined,
+    },
     { id: 'confirmed', title: 'Confirmed', detail: count },
     { id: 'final', title: 'Final' },
   ]

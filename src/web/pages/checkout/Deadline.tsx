@@ -3,15 +3,19 @@ import { announce } from '../../ui/announce.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
 
-/** Time left to sign. Its passing is announced elsewhere, at 30 and 10 seconds. */
-export function Deadline({ seconds }: { seconds: number }) {
+/** Time left to sign; `closing` once it is too short for a wallet. Its passing is announced elsewhere, at 30 and 10 seconds. */
+export function Deadline({ seconds, closing }: { seconds: number; closing: boolean }) {
   const near = seconds <= 25
   return (
-    <p className={cx('figures inline-flex h-6 items-center gap-1.5 rounded-full px-2 text-xs font-medium forced-edge', near ? 'bg-warn-soft text-warn-ink' : 'bg-neutral-soft text-neutral-ink')} role="timer">
+    <p
+      className={cx(
+        'figures inline-flex h-6 items-center gap-1.5 rounded-full px-2 text-xs font-medium forced-edge',
+        near ? 'bg-warn-soft text-warn-ink' : 'bg-neutral-soft text-neutral-ink',
+      )}
+      role="timer"
+    >
       <Icon name={near ? 'warning' : 'clock'} size={14} />
-      <span>
-        {seconds === 0 ? 'Out of time' : `Sign within ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`}
-      </span>
+      <span>{closing ? 'Out of time' : `Sign within ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`}</span>
     </p>
   )
 }

@@ -34,7 +34,9 @@ export function Details({ previous, network: networkBefore, onStart }: DetailsPr
   const { networks, sellerWallets } = useConfig()
   const search = useSearch('checkout')
   const accounts = useAccounts()
-  const { register, handleSubmit, control, getValues, setValue, formState } = useForm<Fields>({ defaultValues: startValues(previous, { ...search, network: networkBefore ?? search.network }, { networks, sellerWallets }) })
+  const { register, handleSubmit, control, getValues, setValue, formState } = useForm<Fields>({
+    defaultValues: startValues(previous, { ...search, network: networkBefore ?? search.network }, { networks, sellerWallets }),
+  })
   const [networkId, recipient, amount] = useWatch({ control, name: ['network', 'recipient', 'amount'] })
   const [trouble, setTrouble] = useState<string>()
 

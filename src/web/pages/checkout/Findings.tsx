@@ -2,7 +2,12 @@ import type { Finding } from '../../payment/order.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 
-export type FindingsProps = { findings: readonly Finding[]; /** Nothing to tick: it will not be signed. */ blocked: boolean; ticked: readonly string[]; onTick: (codes: readonly string[]) => void }
+export type FindingsProps = {
+  findings: readonly Finding[]
+  /** Nothing to tick: it will not be signed. */ blocked: boolean
+  ticked: readonly string[]
+  onTick: (codes: readonly string[]) => void
+}
 
 /** What the checks say. A critical one blocks and has no tick; a warning needs one each. */
 export function Findings({ findings, blocked, ticked, onTick }: FindingsProps) {
@@ -17,6 +22,7 @@ export function Findings({ findings, blocked, ticked, onTick }: FindingsProps) {
       tone={severity === 'critical' ? 'bad' : severity === 'warn' ? 'warn' : 'info'}
     >
       {text}
+      {severity === 'critical' && ' Nothing was sent.'}
       {severity === 'warn' && !blocked && (
         <Checkbox
           checked={ticked.includes(code)}

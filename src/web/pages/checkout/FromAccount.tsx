@@ -48,7 +48,7 @@ export function FromAccount({ account, network, balanceAtomic, loading, unreadab
         ) : (
           <>
             <WalletIcon icon={undefined} />
-            <p className="flex-1 text-sm text-muted">No {family === 'evm' ? 'EVM' : 'Solana'} wallet connected.</p>
+            <p className="flex-1 text-sm text-muted">No {family === 'evm' ? 'Ethereum' : 'Solana'} wallet connected.</p>
             <Button onClick={() => openConnectDialog(family)} size="sm">
               Connect
             </Button>

@@ -12,6 +12,14 @@ const WORDS: Readonly<Record<Step['kind'], { title: string; icon: IconName }>> =
   unknown: { title: 'Something this page does not understand', icon: 'warning' },
 }
 
+/** The chains' own names of a step's facts, for people who do not know them. */
+const NAMES: Readonly<Record<string, string>> = {
+  gas: 'gas units at most',
+  maxFeePerGas: 'a unit at most',
+  maxPriorityFeePerGas: 'of which the tip is',
+  units: 'compute units at most',
+}
+
 /** The transaction in plain words, in the order it is carried out; its bytes on demand. */
 export function Instructions({ steps, bytes }: { steps: readonly Step[]; bytes: Uint8Array }) {
   const text = toBase64(bytes)
@@ -31,7 +39,7 @@ export function Instructions({ steps, bytes }: { steps: readonly Step[]; bytes: 
               <dl className="text-muted">
                 {Object.entries(step.facts).map(([name, value]) => (
                   <div className="flex flex-wrap gap-x-2" key={name}>
-                    <dt>{name}</dt>
+                    <dt>{NAMES[name] ?? name}</dt>
                     <dd className="font-mono text-[13px] break-all text-ink">{value}</dd>
                   </div>
                 ))}

@@ -1,4 +1,5 @@
 import type { Match, MatchRow } from '#chains/match.ts'
+import { useNetwork } from '../../shell/use-config.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
@@ -13,8 +14,8 @@ const LABELS: Readonly<Record<MatchRow['field'], string>> = {
   feePayer: 'Fee paid by',
   signers: 'Signed by',
   memo: 'Memo',
-  expiry: 'Expiry',
-  instructions: 'Instructions',
+  expiry: 'Good until',
+  instructions: 'What it does',
 }
 
 /** Requested beside the transaction, field by field. Equal values are told once, unequal ones both. */
@@ -44,13 +45,11 @@ export function MatchTable({ match }: { match: Match }) {
         </thead>
         <tbody className="divide-y divide-line border-y border-line">
           {rows.map((row) => (
-            <tr className={cx(!row.ok && 'bg-bad-soft')} key={row.field}>
+            <tr className={cx(!row.ok && 'bg-bad-soft *:first:ps-3 *:last:pe-3')} key={row.field}>
               <th className="w-28 py-2.5 pe-3 text-start align-top font-normal text-muted sm:w-36" scope="row">
                 {LABELS[row.field]}
               </th>
-              <td className="py-2.5 align-top [overflow-wrap:anywhere]">
-                {row.ok ? <Value row={row} text={row.got} /> : <Difference row={row} />}
-              </td>
+              <td className="py-2.5 align-top [overflow-wrap:anywhere]">{row.ok ? <Value row={row} text={row.got} /> : <Difference row={row} />}</td>
               <td className="w-8 py-2.5 ps-2 text-end align-top">
                 <span className={cx('inline-flex', row.ok ? 'text-good-ink' : 'text-bad-ink')}>
                   <Icon name={row.ok ? 'check' : 'cross'} />
@@ -87,5 +86,19 @@ function Difference({ row }: { row: MatchRow }) {
 const CODES = new Set<MatchRow['field']>(['sender', 'recipient', 'feePayer', 'signers', 'memo', 'expiry', 'network'])
 
 function Value({ row, text }: { row: MatchRow; text: string }) {
+  const network = useNetwork(text)
+  if (row.field === 'network' && network) return `${network.name} (${text})`
+  if (row.field === 'expiry' && row.ok) return <Expiry text={text} />
   return <span className={cx(CODES.has(row.field) && /[0-9a-zA-Z]{16}/.test(text) && 'font-mono text-[13px] break-all')}>{text}</span>
+}
+
+/** How long the transaction is good: on EVM until its number is used, on Solana for as long as its blockhash is young. */
+function Expiry({ text }: { text: string }) {
+  const nonce = /^nonce (\d+)$/.exec(text)?.[1]
+  if (nonce) return `your account sends its transaction ${nonce} (the nonce)`
+  return (
+    <>
+      its blockhash is about a minute old: <span className="font-mono text-[13px] break-all">{text}</span>
+    </>
+  )
 }

@@ -28,7 +28,12 @@ export function MoreFields({ asset, errors, register }: MoreFieldsProps) {
           </Field>
         </div>
         <Field error={errors.priorityFee?.message} hint="What the validator gets on top, in all. Empty: set from recent blocks." label="Priority fee" optional>
-          <Input inputMode="decimal" placeholder="Automatic" suffix={asset.symbol} {...register('priorityFee', { validate: (text) => checkPriorityFee(text, asset) })} />
+          <Input
+            inputMode="decimal"
+            placeholder="Automatic"
+            suffix={asset.symbol}
+            {...register('priorityFee', { validate: (text) => checkPriorityFee(text, asset) })}
+          />
         </Field>
       </div>
     </details>

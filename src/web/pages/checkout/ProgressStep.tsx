@@ -4,7 +4,7 @@ import type { PaymentOrder } from '../../payment/order.ts'
 import type { PaymentRun } from '../../payment/run.ts'
 import { pathTo } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
-import { useNetwork } from '../../shell/use-config.ts'
+import { useConfig, useNetwork } from '../../shell/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { toneClass } from '../../ui/Badge.tsx'
@@ -14,6 +14,7 @@ import { Card } from '../../ui/Card.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
+import { Mark } from '../../ui/Mark.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
 import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
 import { Confirmations } from './Confirmations.tsx'
@@ -36,12 +37,16 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
   const { decimals, symbol } = order.asset
 
   return (
-    <Card className="print-page">
+    <Card>
+      <p className="mb-6 hidden items-center gap-2.5 font-semibold print:flex">
+        <Mark />
+        Receipt from {useConfig().title}
+      </p>
       <div className="text-center">
-        <span className={cx('inline-flex size-12 items-center justify-center rounded-full', toneClass[tone])}>{working && !isPaid(state) ? <Spinner /> : <Icon name={icon} size={20} />}</span>
-        <StepHeading large>
-          {title}
-        </StepHeading>
+        <span className={cx('inline-flex size-12 items-center justify-center rounded-full', toneClass[tone])}>
+          {working && !isPaid(state) ? <Spinner /> : <Icon name={icon} size={20} />}
+        </span>
+        <StepHeading large>{title}</StepHeading>
         <p className="mx-auto mt-1 max-w-120 text-sm text-muted">{body}</p>
         <div className="mt-4">
           <Amount atomic={order.amountAtomic} decimals={decimals} exact size="xl" symbol={symbol} />
@@ -84,7 +89,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
             <UntrustedText text={order.reference} />
           </Fact>
         )}
-        <Fact name="Payment">
+        <Fact name="Payment id">
           <Address copy full noun="payment id" value={built.paymentId} />
         </Fact>
       </Facts>

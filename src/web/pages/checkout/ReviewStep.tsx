@@ -48,10 +48,8 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
   return (
     <Card>
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <StepHeading>
-          Check and sign
-        </StepHeading>
-        <Deadline seconds={seconds} />
+        <StepHeading>Check and sign</StepHeading>
+        {!blocked && <Deadline closing={closing} seconds={seconds} />}
       </div>
 
       <ReviewSummary blocked={blocked} fee={fee} order={order} />
@@ -63,7 +61,8 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
       )}
       {otherAccount && (
         <Banner className="mt-4" role="alert" title={`${order.walletName} is on another account`} tone="warn">
-          This payment is prepared for <span className="font-mono text-[13px]">{order.sender}</span>. Switch back to it in {order.walletName}, or change the payment.
+          This payment is prepared for <span className="font-mono text-[13px]">{order.sender}</span>. Switch back to it in {order.walletName}, or change the
+          payment.
         </Banner>
       )}
       <Findings blocked={blocked} findings={review.findings} onTick={setTicked} ticked={ticked} />
@@ -72,14 +71,16 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
       <Instructions bytes={built.bytes} steps={review.steps} />
 
       <div className="sticky bottom-16 -mx-5 mt-6 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4 lg:bottom-0">
-        {closing && !blocked && <p className="mb-3 text-sm text-warn-ink">Too little time is left to sign. Prepare it again: everything you entered is kept.</p>}
-        <div className="flex flex-wrap gap-2">
+        {closing && !blocked && (
+          <p className="mb-3 text-sm text-warn-ink">Too little time is left to sign. Prepare it again: everything you entered is kept.</p>
+        )}
+        <div className="flex gap-2">
           {blocked ? (
             <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg">
               Prepare it again
             </Button>
           ) : closing ? (
-            <Button className="flex-1" icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg" variant="primary">
+            <Button className="min-w-0 flex-1 max-sm:px-3" icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg" variant="primary">
               Prepare it again
             </Button>
           ) : !account ? (
@@ -87,11 +88,19 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
               Connect {order.walletName}
             </Button>
           ) : (
-            <Button busy={busy || running} className="flex-1" disabled={unticked} icon={<Icon name="wallet" />} onClick={() => void sign()} size="lg" variant="primary">
+            <Button
+              busy={busy || running}
+              className="min-w-0 flex-1 max-sm:px-3"
+              disabled={unticked}
+              icon={<Icon className="max-sm:hidden" name="wallet" />}
+              onClick={() => void sign()}
+              size="lg"
+              variant="primary"
+            >
               {running ? 'Trying it out' : state.step === 'rejected' ? `Sign again in ${order.walletName}` : `Sign in ${order.walletName}`}
             </Button>
           )}
-          <Button onClick={onChange} size="lg">
+          <Button className="max-sm:px-4" onClick={onChange} size="lg">
             Change
           </Button>
         </div>

@@ -25,6 +25,7 @@ export function SimulationResult({ simulation, order }: { simulation: Simulation
           {label}
         </Badge>
       </div>
+      {simulation.state === 'unavailable' && <p className="mt-0.5 text-sm text-muted">Not tried out: {simulation.reason}</p>}
       {simulation.state === 'running' && <Skeleton className="mt-3 h-16" />}
       {simulation.state === 'passed' && (
         <dl className="mt-3 grid gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-2">
@@ -34,10 +35,16 @@ export function SimulationResult({ simulation, order }: { simulation: Simulation
               <dd className="mt-0.5">
                 <span className="figures text-sm font-medium">
                   {afterAtomic >= beforeAtomic ? '+' : '−'}
-                  <Amount atomic={afterAtomic >= beforeAtomic ? afterAtomic - beforeAtomic : beforeAtomic - afterAtomic} decimals={decimals} exact symbol={symbol} />
+                  <Amount
+                    atomic={afterAtomic >= beforeAtomic ? afterAtomic - beforeAtomic : beforeAtomic - afterAtomic}
+                    decimals={decimals}
+                    exact
+                    symbol={symbol}
+                  />
                 </span>
                 <span className="mt-0.5 block text-xs text-muted">
-                  <Amount atomic={beforeAtomic} className="!text-xs" decimals={decimals} symbol={symbol} /> → <Amount atomic={afterAtomic} className="!text-xs" decimals={decimals} symbol={symbol} />
+                  <Amount atomic={beforeAtomic} className="!text-xs" decimals={decimals} symbol={symbol} /> →{' '}
+                  <Amount atomic={afterAtomic} className="!text-xs" decimals={decimals} symbol={symbol} />
                   {who === 'you' && order.network.startsWith('eip155:') && ' at the highest fee'}
                 </span>
               </dd>

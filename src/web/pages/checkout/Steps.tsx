@@ -9,7 +9,7 @@ const STEPS = [
 
 export function Steps({ current }: { current: (typeof STEPS)[number]['id'] }) {
   return (
-    <div className="mb-5">
+    <div className="no-print mb-5">
       <Stepper current={current} label="Payment" steps={STEPS} />
     </div>
   )

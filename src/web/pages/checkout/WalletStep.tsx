@@ -26,9 +26,7 @@ export function WalletStep({ state, onChange }: WalletStepProps) {
         <span className="inline-flex text-accent">
           <Spinner />
         </span>
-        <StepHeading large>
-          Approve in {order.walletName}
-        </StepHeading>
+        <StepHeading large>Approve in {order.walletName}</StepHeading>
         <p className="mx-auto mt-1 max-w-108 text-sm text-muted">Compare the amount and the address there with these. Approve only if they are equal.</p>
         <div className="mx-auto mt-5 max-w-120 rounded-lg bg-sunken px-4 py-4">
           <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="lg" symbol={order.asset.symbol} />

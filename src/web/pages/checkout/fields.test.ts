@@ -7,7 +7,13 @@ const solana: Network = { ...base, network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2
 const evm: Network = { ...base, network: 'eip155:31337', name: 'Ethereum', assets: [NATIVE_ETH] }
 
 test('an amount is read to its last digit, with either decimal sign', () => {
-  for (const [text, atomic] of [['0.1', 100_000_000n], ['0,1', 100_000_000n], ['.5', 500_000_000n], ['0.000000001', 1n], [' 2 ', 2_000_000_000n]] as const) {
+  for (const [text, atomic] of [
+    ['0.1', 100_000_000n],
+    ['0,1', 100_000_000n],
+    ['.5', 500_000_000n],
+    ['0.000000001', 1n],
+    [' 2 ', 2_000_000_000n],
+  ] as const) {
     expect(readAmount(text, NATIVE_SOL)).toEqual({ ok: true, atomic })
   }
   for (const text of ['0.0000000001', '1,000.5', '1.000,5', '0', '-1', 'one', '']) expect(readAmount(text, NATIVE_SOL).ok).toBe(false)

@@ -1,6 +1,7 @@
 import { parseAddress, type Family } from '#contract/address.ts'
-import { describeAmountProblem, formatAmount, parseAmount, type ParsedAmount } from '#contract/amount.ts'
+import { describeAmountProblem, parseAmount, type ParsedAmount } from '#contract/amount.ts'
 import { familyOf, type Asset, type Network } from '#contract/network.ts'
+import { formatAmountText } from '../../ui/format-amount.ts'
 
 /** What the form holds, as typed. */
 export type Fields = {
@@ -30,7 +31,10 @@ export function readRecipient(text: string): string {
 
 export function checkRecipient(text: string, network: Network, sender: string | undefined): string | true {
   const parsed = parseAddress(readRecipient(text))
-  if (!parsed.ok) return parsed.problem === 'bad_checksum' ? 'The checksum is wrong: one character may be mistyped. Copy the address again.' : 'This is not an address. Paste the whole of it.'
+  if (!parsed.ok)
+    return parsed.problem === 'bad_checksum'
+      ? 'The checksum is wrong: one character may be mistyped. Copy the address again.'
+      : 'This is not an address. Paste the whole of it.'
   const wanted = familyOf(network.network)
   if (parsed.family !== wanted) return `This is ${nameOf(parsed.family)} address, and ${network.name} needs ${nameOf(wanted)} one.`
   return parsed.address === sender ? 'This is your own address. Pay someone else.' : true
@@ -40,7 +44,8 @@ export function checkAmount(text: string, asset: Asset, balanceAtomic: bigint | 
   const parsed = readAmount(text, asset)
   if (!parsed.ok) return text.trim() === '' ? 'Enter an amount.' : describeAmountProblem(parsed.problem, text, asset.decimals)
   if (balanceAtomic !== undefined && parsed.atomic > balanceAtomic) {
-    return `You hold ${formatAmount(balanceAtomic, asset.decimals)} ${asset.symbol}. That is ${formatAmount(parsed.atomic - balanceAtomic, asset.decimals)} ${asset.symbol} too little.`
+    const spell = (atomic: bigint) => `${formatAmountText(atomic, asset.decimals, { exact: true }).text} ${asset.symbol}`
+    return `You hold ${spell(balanceAtomic)}. That is ${spell(parsed.atomic - balanceAtomic)} too little.`
   }
   return parsed.atomic === balanceAtomic ? 'Nothing would be left for the network fee. Choose a smaller amount.' : true
 }
@@ -60,5 +65,5 @@ export function checkPriorityFee(text: string, native: Asset): string | true {
 }
 
 function nameOf(family: Family): string {
-  return family === 'evm' ? 'an EVM' : 'a Solana'
+  return family === 'evm' ? 'an Ethereum' : 'a Solana'
 }

@@ -20,7 +20,11 @@ export function reserveOf(network: Network): bigint {
 }
 
 /** How the form starts: with a payment that is changed, or with what the address asks for. A single seller wallet is filled in. */
-export function startValues(previous: PaymentOrder | undefined, search: SearchOf<'checkout'>, { networks, sellerWallets }: Pick<PublicConfig, 'networks' | 'sellerWallets'>): Fields {
+export function startValues(
+  previous: PaymentOrder | undefined,
+  search: SearchOf<'checkout'>,
+  { networks, sellerWallets }: Pick<PublicConfig, 'networks' | 'sellerWallets'>,
+): Fields {
   if (previous) return fieldsOf(previous)
   const to = search.to === undefined ? undefined : parseAddress(readRecipient(search.to))
   const named = networks.find((each) => each.network === search.network)
@@ -81,7 +85,15 @@ export function orderOf(fields: Fields, network: Network, account: ConnectedAcco
 
 function fieldsOf({ network, asset, recipient, amountAtomic, priorityFeeAtomic, resource = '', description = '', reference = '' }: PaymentOrder): Fields {
   const text = (atomic: bigint) => formatAmount(atomic, asset.decimals)
-  return { network, recipient, resource, description, reference, amount: text(amountAtomic), priorityFee: priorityFeeAtomic === undefined ? '' : text(priorityFeeAtomic) }
+  return {
+    network,
+    recipient,
+    resource,
+    description,
+    reference,
+    amount: text(amountAtomic),
+    priorityFee: priorityFeeAtomic === undefined ? '' : text(priorityFeeAtomic),
+  }
 }
 
 function optional<K extends string>(key: K, text: string): Partial<Record<K, string>> {

@@ -19,7 +19,11 @@ export function sayState(state: PaymentState): string {
     case 'building':
       return 'Preparing the transaction.'
     case 'review':
-      return state.review.verdict === 'blocked' ? 'Blocked. This transaction will not be signed.' : state.review.simulation.state === 'running' ? '' : 'Ready to review.'
+      return state.review.verdict === 'blocked'
+        ? 'Blocked. This transaction will not be signed.'
+        : state.review.simulation.state === 'running'
+          ? ''
+          : 'Ready to review.'
     case 'expired_unsigned':
       return 'This transaction ran out of time. Nothing was sent.'
     case 'cancelled':
@@ -39,18 +43,49 @@ export function progressOf(state: Outgoing): Progress {
   const wallet = state.order.walletName
   switch (state.step) {
     case 'signed':
-      return { title: 'Signed, waiting for the network', body: 'Your connection does not answer yet. Nothing was sent so far; it is sent as soon as the network is back.', tone: 'info', icon: 'hourglass', working: true }
+      return {
+        title: 'Signed, waiting for the network',
+        body: 'Your connection does not answer yet. Nothing was sent so far; it is sent as soon as the network is back.',
+        tone: 'info',
+        icon: 'hourglass',
+        working: true,
+      }
     case 'broadcast':
-      return { title: 'Sent', body: 'Waiting for the network to show it. You can leave; this page goes on where it was.', tone: 'info', icon: 'hourglass', working: true }
+      return {
+        title: 'Sent',
+        body: 'Waiting for the network to show it. You can leave; this page goes on where it was.',
+        tone: 'info',
+        icon: 'hourglass',
+        working: true,
+      }
     case 'submitted':
-      if (state.outcome === 'reverted') return { title: 'It did not go through', body: 'The network carried it out and it failed. Waiting until that is final.', tone: 'warn', icon: 'warning', working: true }
-      return { title: state.landed ? 'In a block' : 'On its way', body: 'The network has it. Waiting for confirmations. You can leave; this page goes on where it was.', tone: 'info', icon: 'hourglass', working: true }
+      if (state.outcome === 'reverted')
+        return {
+          title: 'It did not go through',
+          body: 'The network carried it out and it failed. Waiting until that is final.',
+          tone: 'warn',
+          icon: 'warning',
+          working: true,
+        }
+      return {
+        title: state.landed ? 'In a block' : 'On its way',
+        body: 'The network has it. Waiting for confirmations. You can leave; this page goes on where it was.',
+        tone: 'info',
+        icon: 'hourglass',
+        working: true,
+      }
     case 'confirmed':
       return { title: 'Paid', body: 'The network confirmed the payment. It becomes final in a moment.', tone: 'good', icon: 'check', working: true }
     case 'finalized':
       return { title: 'Paid, for good', body: 'The payment is final and cannot be undone.', tone: 'good', icon: 'checkDouble', working: false }
     case 'rolled_back':
-      return { title: 'Taken back by the network', body: 'The block with this payment is gone. It may land again; nothing is prepared anew until that is certain.', tone: 'bad', icon: 'back', working: true }
+      return {
+        title: 'Taken back by the network',
+        body: 'The block with this payment is gone. It may land again; nothing is prepared anew until that is certain.',
+        tone: 'bad',
+        icon: 'back',
+        working: true,
+      }
     case 'unknown':
       return state.reason === 'wallet_lost'
         ? {
@@ -60,7 +95,13 @@ export function progressOf(state: Outgoing): Progress {
             icon: 'question',
             working: true,
           }
-        : { title: 'Checking whether it landed', body: 'It was sent, and the network does not show it yet. Nothing is prepared anew until it is certain that it cannot land. Do not pay a second time.', tone: 'warn', icon: 'question', working: true }
+        : {
+            title: 'Checking whether it landed',
+            body: 'It was sent, and the network does not show it yet. Nothing is prepared anew until it is certain that it cannot land. Do not pay a second time.',
+            tone: 'warn',
+            icon: 'question',
+            working: true,
+          }
     case 'failed':
       return failureOf(state)
   }
@@ -70,12 +111,24 @@ function failureOf(state: Extract<PaymentState, { step: 'failed' }>): Progress {
   const base = { tone: 'bad', icon: 'cross', working: false } as const
   switch (state.reason) {
     case 'expired':
-      return { ...base, title: 'It did not land in time', body: 'The chain proves that this transaction can no longer be carried out. Nothing was paid. You can pay again safely.' }
+      return {
+        ...base,
+        title: 'It did not land in time',
+        body: 'The chain proves that this transaction can no longer be carried out. Nothing was paid. You can pay again safely.',
+      }
     case 'superseded':
-      return { ...base, title: 'Another transaction took its place', body: 'Your wallet sent something else with the same number, so this payment can no longer land. You can pay again safely.' }
+      return {
+        ...base,
+        title: 'Another transaction took its place',
+        body: 'Your wallet sent something else with the same number, so this payment can no longer land. You can pay again safely.',
+      }
     case 'reverted':
       return { ...base, title: 'The network refused it', body: `${state.detail ?? 'It was carried out and failed.'} The recipient got nothing.` }
     case 'other':
-      return { ...base, title: 'Something else landed', body: `The transaction on the chain is not the payment you asked for. ${state.detail ?? ''} Do not pay again before you have looked at it in your wallet.` }
+      return {
+        ...base,
+        title: 'Something else landed',
+        body: `The transaction on the chain is not the payment you asked for. ${state.detail ?? ''} Do not pay again before you have looked at it in your wallet.`,
+      }
   }
 }

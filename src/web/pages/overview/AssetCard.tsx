@@ -26,7 +26,7 @@ export function AssetCard({ asset }: { asset: AssetSummary }) {
           </p>
           <p className="mt-0.5 text-sm text-muted">{countWords(asset.receivedCount)}</p>
         </div>
-        <dl className="grid grid-cols-2 gap-x-8 gap-y-3 text-sm sm:grid-cols-3">
+        <dl className="grid grid-cols-2 gap-x-8 gap-y-3 text-sm sm:grid-cols-[repeat(3,minmax(112px,auto))] sm:gap-x-4">
           <Figure name="Sent" note={countWords(asset.sentCount)}>
             <Amount atomic={sent} {...money} />
           </Figure>
@@ -35,7 +35,11 @@ export function AssetCard({ asset }: { asset: AssetSummary }) {
             <Amount atomic={received > sent ? received - sent : sent - received} {...money} />
           </Figure>
           <Figure name="Confirmed in" note={asset.medianConfirmMs === null ? undefined : 'median'}>
-            {asset.medianConfirmMs === null ? <span className="text-muted">No figure yet</span> : <span className="figures">{formatDuration(asset.medianConfirmMs)}</span>}
+            {asset.medianConfirmMs === null ? (
+              <span className="text-muted">No figure yet</span>
+            ) : (
+              <span className="figures">{formatDuration(asset.medianConfirmMs)}</span>
+            )}
           </Figure>
         </dl>
       </div>

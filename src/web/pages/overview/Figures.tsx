@@ -30,7 +30,14 @@ export function Figures({ viewer }: { viewer: Viewer }) {
   return (
     <>
       <PageHeader
-        action={<Segmented label="Time range" onChange={(value) => navigate(pathTo('overview', { search: { days: value } }), { replace: true })} options={ranges} value={days} />}
+        action={
+          <Segmented
+            label="Time range"
+            onChange={(value) => navigate(pathTo('overview', { search: { days: value } }), { replace: true })}
+            options={ranges}
+            value={days}
+          />
+        }
         subtitle={viewer.wallets === 'all' ? 'All wallets of this desk' : 'Your wallets'}
         title="Overview"
       />
@@ -77,8 +84,16 @@ function Summary({ summary, viewer }: { summary: EndpointResponse<'paymentSummar
         <Card subtitle={`${total.toLocaleString()} payments`} title="How they ended">
           <StatusMix statuses={summary.statuses} />
         </Card>
-        <Ranking empty="No payer yet." entries={summary.topPayers.map(({ address, count }) => ({ kind: 'address', name: address, count }))} title="Who pays most often" />
-        <Ranking empty="No payment named a resource." entries={summary.topResources.map(({ resource, count }) => ({ kind: 'resource', name: resource, count }))} title="What is paid for" />
+        <Ranking
+          empty="No payer yet."
+          entries={summary.topPayers.map(({ address, count }) => ({ kind: 'address', name: address, count }))}
+          title="Who pays most often"
+        />
+        <Ranking
+          empty="No payment named a resource."
+          entries={summary.topResources.map(({ resource, count }) => ({ kind: 'resource', name: resource, count }))}
+          title="What is paid for"
+        />
       </div>
     </div>
   )

@@ -27,7 +27,7 @@ export function RecentPayments({ viewer }: { viewer: Viewer }) {
   return (
     <Card
       action={
-        <Link className={buttonClass({ variant: 'quiet', size: 'sm' }, '-my-1')} to={pathTo('payments', {})}>
+        <Link className={buttonClass({ variant: 'quiet', size: 'sm' }, '-my-1 -me-2.5')} to={pathTo('payments', {})}>
           All payments
         </Link>
       }

@@ -8,7 +8,11 @@ import { buttonClass } from '../../ui/button-class.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 
 const promises: readonly { icon: IconName; title: string; body: string }[] = [
-  { icon: 'search', title: 'Read before you sign', body: 'The transaction is taken apart in your browser and compared with what you asked for. If one field differs, it stops.' },
+  {
+    icon: 'search',
+    title: 'Read before you sign',
+    body: 'The transaction is taken apart in your browser and compared with what you asked for. If one field differs, it stops.',
+  },
   { icon: 'shield', title: 'Keys stay with you', body: 'Your wallet signs. This desk never holds a key and never holds your money.' },
   { icon: 'checkDouble', title: 'Proven by the chain', body: 'A payment counts once the network says so, and your browser can check that itself.' },
 ]
@@ -19,7 +23,9 @@ export function Welcome() {
   const assets = [...new Set(networks.flatMap((network) => network.assets.filter((asset) => asset.native).map((asset) => asset.symbol)))]
   return (
     <div className="mx-auto max-w-220 pt-4 sm:pt-10">
-      <PageHeading className="max-w-160 text-3xl font-semibold tracking-tight sm:text-4xl">Pay and get paid in {assets.join(' and ')}, wallet to wallet.</PageHeading>
+      <PageHeading className="max-w-160 text-3xl font-semibold tracking-tight sm:text-4xl">
+        Pay and get paid in {assets.join(' and ')}, wallet to wallet.
+      </PageHeading>
       <p className="mt-4 max-w-140 text-base text-muted">You see exactly what you sign. The seller sees it arrive.</p>
 
       <div className="mt-10 grid gap-4 sm:grid-cols-2">

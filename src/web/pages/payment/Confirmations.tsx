@@ -5,13 +5,18 @@ import { Tooltip } from '../../ui/Tooltip.tsx'
 export function Confirmations({ payment: { status, confirmations, requiredConfirmations } }: { payment: PaymentStatusBody }) {
   if (status !== 'pending' && status !== 'confirmed' && status !== 'finalized') return null
   const shown = Math.min(confirmations, requiredConfirmations)
-  const words = confirmations > requiredConfirmations ? `${confirmations.toLocaleString()} (${requiredConfirmations} needed)` : `${confirmations} of ${requiredConfirmations}`
+  const words =
+    confirmations > requiredConfirmations
+      ? `${confirmations.toLocaleString()} (${requiredConfirmations} needed)`
+      : `${confirmations} of ${requiredConfirmations}`
   return (
     <div className="mb-6">
       <div className="flex items-baseline justify-between text-sm">
         <span className="text-muted">
           <span id="confirmations">Confirmations</span>{' '}
-          <Tooltip label="What are confirmations?">Every block on top of the payment’s own makes it harder to undo. This network asks for {requiredConfirmations}.</Tooltip>
+          <Tooltip label="What are confirmations?">
+            Every block on top of the payment’s own makes it harder to undo. This network asks for {requiredConfirmations}.
+          </Tooltip>
         </span>
         <span className="figures font-medium">{words}</span>
       </div>
@@ -24,7 +29,10 @@ export function Confirmations({ payment: { status, confirmations, requiredConfir
         className="forced-edge mt-2 h-1.5 overflow-hidden rounded-full bg-neutral-soft"
         role="progressbar"
       >
-        <div className="forced-fill h-full rounded-full bg-accent transition-[width]" style={{ width: `${requiredConfirmations > 0 ? (shown / requiredConfirmations) * 100 : 100}%` }} />
+        <div
+          className="forced-fill h-full rounded-full bg-accent transition-[width]"
+          style={{ width: `${requiredConfirmations > 0 ? (shown / requiredConfirmations) * 100 : 100}%` }}
+        />
       </div>
     </div>
   )

@@ -38,13 +38,22 @@ export function History({ payment, network }: { payment: PaymentStatusBody; netw
     detail: (
       <>
         {sources[source].charAt(0).toUpperCase() + sources[source].slice(1)}
-        {blockHeight !== null && <span className="figures">, {heightWord} {blockHeight.toLocaleString()}</span>}
+        {blockHeight !== null && (
+          <span className="figures">
+            , {heightWord} {blockHeight.toLocaleString()}
+          </span>
+        )}
       </>
     ),
     aside: <Time at={at} look="seconds" />,
     icon: statusWords[status].icon,
     tone: statusWords[status].tone,
   }))
-  const coming: TimelineEntry[] = (ahead[payment.status] ?? []).map((status) => ({ id: `ahead ${status}`, title: titles[status], icon: statusWords[status].icon, ahead: true }))
+  const coming: TimelineEntry[] = (ahead[payment.status] ?? []).map((status) => ({
+    id: `ahead ${status}`,
+    title: titles[status],
+    icon: statusWords[status].icon,
+    ahead: true,
+  }))
   return <Timeline entries={[...seen, ...coming]} label="What happened, oldest first" />
 }

@@ -11,7 +11,11 @@ export function MetadataCard({ metadata }: { metadata: Record<string, unknown> }
     <Card subtitle="Written by whoever made the payment." title="Details">
       <Facts>
         {Object.entries(metadata).map(([key, value]) => (
-          <Fact key={key} name={known[key] ?? <UntrustedText className="font-mono text-[13px]" text={key} />} under={typeof value === 'object' && value !== null && !(value instanceof LosslessNumber) ? 'always' : 'narrow'}>
+          <Fact
+            key={key}
+            name={known[key] ?? <UntrustedText className="font-mono text-[13px]" text={key} />}
+            under={typeof value === 'object' && value !== null && !(value instanceof LosslessNumber) ? 'always' : 'narrow'}
+          >
             <MetadataValue value={value} />
           </Fact>
         ))}

@@ -43,7 +43,8 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
         <p className="mt-2 text-muted">{tone ? <Time at={payment.timestamp} look="full" /> : stateWords(payment)}</p>
         {tone && (
           <Banner className="mt-4" role="note" title={status === 'failed' ? 'This payment failed' : 'This payment was rolled back'} tone={tone}>
-            {stateWords(payment)} {payment.failure}
+            {stateWords(payment)}
+            {payment.failure && payment.blockHeight !== null && <p className="mt-1 font-mono text-xs">{payment.failure}</p>}
           </Banner>
         )}
       </header>
@@ -51,8 +52,8 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">
         <div className="grid min-w-0 content-start gap-4">
           <PaymentFacts network={network} payment={payment} />
-          {payment.metadata && Object.keys(payment.metadata).length > 0 && <MetadataCard metadata={payment.metadata} />}
           {network && <TruthCard network={network} payment={payment} />}
+          {payment.metadata && Object.keys(payment.metadata).length > 0 && <MetadataCard metadata={payment.metadata} />}
         </div>
         <div className="grid min-w-0 content-start gap-4">
           <Card title="What happened">

@@ -18,17 +18,19 @@ import { readTruth, type Truth, type TruthRow } from './truth.ts'
 export function TruthCard({ payment, network }: { payment: PaymentStatusBody; network: Network }) {
   usePreferences()
   const url = rpcUrlOf(network)
+  // What ended without landing will not land later either.
+  const awaited = payment.status === 'created' || payment.status === 'pending'
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ['truth', payment.paymentId, payment.signature, payment.status, payment.blockHeight, url],
     queryFn: () => readTruth(payment, network, url),
     staleTime: 60_000,
-    refetchInterval: ({ state }) => (state.data?.kind === 'nothing' && payment.signature ? 4_000 : false),
+    refetchInterval: ({ state }) => (state.data?.kind === 'nothing' && payment.signature && awaited ? 4_000 : false),
   })
   const host = URL.canParse(url) ? new URL(url).host : url
   return (
     <Card
       action={
-        <Button busy={isFetching} icon={<Icon name="refresh" />} onClick={() => void refetch()} size="sm" variant="quiet">
+        <Button busy={isFetching} className="-me-2.5" icon={<Icon name="refresh" />} onClick={() => void refetch()} size="sm" variant="quiet">
           Check again
         </Button>
       }
@@ -37,7 +39,13 @@ export function TruthCard({ payment, network }: { payment: PaymentStatusBody; ne
       title="What the chain says"
     >
       <div className="px-5 pb-4">
-        {data ? <Verdict paid={isPaid(payment.status)} truth={data} /> : error ? <Verdict paid={false} truth={{ kind: 'unavailable', body: 'The chain’s answer could not be read.' }} /> : <Skeleton className="h-12" />}
+        {data ? (
+          <Verdict paid={isPaid(payment.status)} truth={data} />
+        ) : error ? (
+          <Verdict paid={false} truth={{ kind: 'unavailable', body: 'The chain’s answer could not be read.' }} />
+        ) : (
+          <Skeleton className="h-12" />
+        )}
       </div>
       {data && 'rows' in data && <Rows rows={data.rows} />}
     </Card>

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { PAYMENT_STATUSES } from '#contract/payment.ts'
 import { stateWords } from './state-words.ts'
 
-const words = (status: (typeof PAYMENT_STATUSES)[number], signature: string | null = null) => stateWords({ status, signature, confirmations: 0, requiredConfirmations: 3 })
+const words = (status: (typeof PAYMENT_STATUSES)[number], signature: string | null = null, blockHeight: number | null = null) =>
+  stateWords({ status, signature, blockHeight, confirmations: 0, requiredConfirmations: 3 })
 
 test('every status has a sentence of its own', () => {
   const sentences = PAYMENT_STATUSES.map((status) => words(status))
@@ -15,6 +16,11 @@ test('what never left says so; what may have left never does', () => {
   expect(words('failed')).toContain('Nothing was sent')
   for (const status of ['pending', 'confirmed', 'finalized', 'rolled_back'] as const) expect(words(status, '0xabc')).not.toContain('Nothing was sent')
   expect(words('failed', '0xabc')).not.toContain('Nothing was sent')
+})
+
+test('a failure says whether a fee was paid for it', () => {
+  expect(words('failed', '0xabc')).toContain('Nothing was paid')
+  expect(words('failed', '0xabc', 7)).toContain('only the network fee was paid')
 })
 
 test('a payment that was taken back says not to deliver', () => {

@@ -1,10 +1,10 @@
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { statusWords } from '../../ui/status-words.ts'
 
-type Facts = Pick<PaymentStatusBody, 'status' | 'signature' | 'confirmations' | 'requiredConfirmations'>
+type Facts = Pick<PaymentStatusBody, 'status' | 'signature' | 'blockHeight' | 'confirmations' | 'requiredConfirmations'>
 
 /** Where a payment stands, in one or two sentences that say whether money moved. */
-export function stateWords({ status, signature, confirmations, requiredConfirmations }: Facts): string {
+export function stateWords({ status, signature, blockHeight, confirmations, requiredConfirmations }: Facts): string {
   switch (status) {
     case 'created':
       return 'Waiting for a signature. Nothing was sent yet.'
@@ -19,7 +19,9 @@ export function stateWords({ status, signature, confirmations, requiredConfirmat
     case 'expired':
       return 'Nothing was sent. The transaction ran out of time before it was signed and can no longer be used.'
     case 'failed':
-      return signature ? 'The network did not carry it out: the recipient got nothing. A network fee may have been taken.' : 'Nothing was sent.'
+      if (!signature) return 'Nothing was sent.'
+      if (blockHeight === null) return 'It never reached the chain and no longer can. Nothing was paid.'
+      return 'It reached the chain and failed there. The recipient got nothing; only the network fee was paid.'
     case 'rolled_back':
       return 'It was confirmed, and the network took that back. Do not deliver on it; it may still arrive again.'
   }

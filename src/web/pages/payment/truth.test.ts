@@ -59,8 +59,20 @@ const transaction = {
   maxFeePerGas: '0x3b9aca00',
   maxPriorityFeePerGas: '0x1',
 }
-const receipt = { transactionHash: hash, status: '0x1', blockNumber: '0x7', blockHash: `0x${'cd'.repeat(32)}`, gasUsed: '0x5208', effectiveGasPrice: '0x3b9aca00' }
-const honest: Record<string, unknown> = { eth_chainId: '0x7a69', eth_blockNumber: '0x9', eth_getTransactionByHash: transaction, eth_getTransactionReceipt: receipt }
+const receipt = {
+  transactionHash: hash,
+  status: '0x1',
+  blockNumber: '0x7',
+  blockHash: `0x${'cd'.repeat(32)}`,
+  gasUsed: '0x5208',
+  effectiveGasPrice: '0x3b9aca00',
+}
+const honest: Record<string, unknown> = {
+  eth_chainId: '0x7a69',
+  eth_blockNumber: '0x9',
+  eth_getTransactionByHash: transaction,
+  eth_getTransactionReceipt: receipt,
+}
 
 let server: Server | undefined
 afterEach(() => server?.close())
@@ -80,7 +92,8 @@ async function node(answers: Record<string, unknown>): Promise<string> {
   return typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : ''
 }
 
-const differing = (truth: Awaited<ReturnType<typeof readTruth>>) => ('rows' in truth ? truth.rows.filter(({ ok }) => !ok).map(({ name, record, chain }) => [name, record, chain]) : truth)
+const differing = (truth: Awaited<ReturnType<typeof readTruth>>) =>
+  'rows' in truth ? truth.rows.filter(({ ok }) => !ok).map(({ name, record, chain }) => [name, record, chain]) : truth
 
 test('a record the chain bears out in every field matches', async () => {
   const truth = await readTruth(payment, network, await node(honest))
@@ -110,7 +123,8 @@ test('a failure the chain confirms is no contradiction', async () => {
 test('a payment called paid that the chain does not know is contradicted; one on its way is not', async () => {
   const url = await node({ ...honest, eth_getTransactionByHash: null, eth_getTransactionReceipt: null })
   expect((await readTruth(payment, network, url)).kind).toBe('contradicted')
-  expect((await readTruth({ ...payment, status: 'pending' }, network, url)).kind).toBe('nothing')
+  expect(await readTruth({ ...payment, status: 'pending' }, network, url)).toMatchObject({ kind: 'nothing', body: expect.stringContaining('yet') })
+  expect(await readTruth({ ...payment, status: 'failed' }, network, url)).toMatchObject({ kind: 'nothing', body: expect.stringContaining('not on the chain') })
   expect((await readTruth({ ...payment, status: 'created', signature: null }, network, url)).kind).toBe('nothing')
 })
 

@@ -20,7 +20,7 @@ const names: Readonly<Record<string, string>> = {
   sender: 'From',
   recipient: 'To',
   amount: 'Amount',
-  asset: 'Asset',
+  asset: 'Currency',
   feePayer: 'Fee paid by',
   signers: 'Signed by',
   memo: 'Memo',
@@ -45,17 +45,24 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
     const node = await checkNode(network, url)
     if (!node.ok) return { kind: 'unavailable', body: node.problem }
     const chain = await import('../../rpc/read-landed.ts')
-    const landed = familyOf(network.network) === 'evm' ? await chain.readEvmLanded({ network, url }, signature, intent) : await chain.readSolanaLanded({ network, url }, signature, intent)
+    const landed =
+      familyOf(network.network) === 'evm'
+        ? await chain.readEvmLanded({ network, url }, signature, intent)
+        : await chain.readSolanaLanded({ network, url }, signature, intent)
     if (landed.kind === 'unreadable') return { kind: 'contradicted', body: landed.problem }
     if (landed.kind === 'absent') return absent(status)
     const spell = (atomic: bigint | string) => `${formatAmount(BigInt(atomic), native.decimals)} ${native.symbol}`
-    const rows = landed.match.rows.filter(({ field }) => field !== 'fee' && field !== 'expiry' && field !== 'instructions').map(({ field, expected, got, ok }) => ({ name: names[field] ?? field, record: expected, chain: field === 'network' ? node.identity : got, ok }))
+    const rows = landed.match.rows
+      .filter(({ field }) => field !== 'fee' && field !== 'expiry' && field !== 'instructions')
+      .map(({ field, expected, got, ok }) => ({ name: names[field] ?? field, record: expected, chain: field === 'network' ? node.identity : got, ok }))
     const effect = landed.match.rows.find(({ field }) => field === 'instructions')
     // A payment the service calls failed is confirmed, not contradicted, by a chain that moved nothing.
-    if (status === 'failed' || !landed.succeeded) rows.push(row('Outcome', status === 'failed' ? 'failed' : 'went through', landed.succeeded ? 'went through' : 'failed'))
+    if (status === 'failed' || !landed.succeeded)
+      rows.push(row('Outcome', status === 'failed' ? 'failed' : 'went through', landed.succeeded ? 'went through' : 'failed'))
     else if (effect) rows.push({ name: 'What it does', record: effect.expected, chain: effect.got, ok: effect.ok })
     if (payment.fee) rows.push(row('Network fee', spell(payment.fee.amountAtomic), spell(landed.feeAtomic)))
-    if (payment.blockHeight !== null) rows.push(row(familyOf(network.network) === 'evm' ? 'Block' : 'Slot', String(payment.blockHeight), String(landed.blockHeight)))
+    if (payment.blockHeight !== null)
+      rows.push(row(familyOf(network.network) === 'evm' ? 'Block' : 'Slot', String(payment.blockHeight), String(landed.blockHeight)))
     return { kind: rows.every(({ ok }) => ok) ? 'matches' : 'differs', rows }
   } catch (error) {
     if (error instanceof RpcProblem) return { kind: 'unavailable', body: error.message }
@@ -66,7 +73,8 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
 
 function absent(status: PaymentStatusBody['status']): Truth {
   if (isPaid(status)) return { kind: 'contradicted', body: 'The service says this payment arrived. Your node does not know its transaction.' }
-  return { kind: 'nothing', body: 'Your node does not show the transaction yet.' }
+  if (status === 'created' || status === 'pending') return { kind: 'nothing', body: 'Your node does not show the transaction yet.' }
+  return { kind: 'nothing', body: 'Your node does not know the transaction either: it is not on the chain.' }
 }
 
 function row(name: string, record: string, chain: string): TruthRow {

@@ -18,11 +18,18 @@ const types = [
 /** Every filter lives in the address: a link to a view is the view. */
 export function Filters({ filter }: { filter: PaymentFilter }) {
   const { networks } = useConfig()
-  const change = (next: Partial<Record<keyof PaymentFilter, string>>) => navigate(pathTo('payments', { search: readSearch('payments', { ...filter, ...next }) }), { replace: true })
+  const change = (next: Partial<Record<keyof PaymentFilter, string>>) =>
+    navigate(pathTo('payments', { search: readSearch('payments', { ...filter, ...next }) }), { replace: true })
   const filtered = Object.values(filter).some(Boolean)
   return (
     <search className="mb-4 flex flex-wrap items-center gap-2">
-      <Segmented className="max-sm:flex max-sm:basis-full" label="Direction" onChange={(value) => change({ type: value === 'all' ? '' : value })} options={types} value={filter.type ?? 'all'} />
+      <Segmented
+        className="max-sm:flex max-sm:basis-full"
+        label="Direction"
+        onChange={(value) => change({ type: value === 'all' ? '' : value })}
+        options={types}
+        value={filter.type ?? 'all'}
+      />
       <Select aria-label="Status" className="max-sm:flex-1" onChange={(event) => change({ status: event.target.value })} value={filter.status ?? ''}>
         <option value="">Any status</option>
         {PAYMENT_STATUSES.map((status) => (

@@ -5,16 +5,21 @@ import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { directionWords } from './direction-words.ts'
 import { Direction } from './Direction.tsx'
 
 /** One payment where there is no room for columns. */
 export function PaymentCard({ row }: { row: PaymentRow }) {
   return (
-    <Link className="flex min-h-16 items-center gap-3 px-5 py-3 transition-colors hover:bg-hover focus-visible:-outline-offset-2" data-payment-row={row.paymentId} to={pathTo('payment', { params: { paymentId: row.paymentId } })}>
-      <Direction type={row.type} />
+    <Link
+      className="flex min-h-16 items-center gap-3 px-5 py-3 transition-colors hover:bg-hover focus-visible:-outline-offset-2"
+      data-payment-row={row.paymentId}
+      to={pathTo('payment', { params: { paymentId: row.paymentId } })}
+    >
+      <Direction status={row.status} type={row.type} />
       <span className="min-w-0 flex-1">
         <span className="block truncate text-sm font-medium">
-          {row.type === 'received' ? 'Received' : 'Sent'}
+          {directionWords(row)}
           <span className="font-normal text-muted max-sm:sr-only">
             {' '}
             {row.type === 'received' ? 'from' : 'to'} <Address value={row.type === 'received' ? row.sender : row.recipient} />

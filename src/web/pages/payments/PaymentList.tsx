@@ -43,13 +43,17 @@ export function PaymentList({ viewer, filter }: { viewer: Viewer; filter: Paymen
       <StaleBanner error={isFetchNextPageError ? null : error} onRetry={() => void refetch()} readAt={dataUpdatedAt} />
       <NewPaymentsPill count={fresh.length} onShow={() => void showNew()} />
       {rows.length === 0 ? (
-        <Card>{Object.values(filter).some(Boolean) ? <NothingFound /> : <FirstRun />}</Card>
+        <Card>{Object.values(filter).some(Boolean) ? <NothingFound searched={filter.q !== undefined} /> : <FirstRun />}</Card>
       ) : (
         <>
           <PaymentRows onEnd={() => hasNextPage && !isFetching && !isFetchNextPageError && void fetchNextPage()} rows={rows} total={total} />
           <div className="mt-3 flex min-h-10 flex-wrap items-center justify-between gap-3 text-sm text-muted">
             <span className="figures">
-              {rows.length < total ? `${rows.length.toLocaleString()} of ${total.toLocaleString()} payments` : total === 1 ? '1 payment' : `${total.toLocaleString()} payments`}
+              {rows.length < total
+                ? `${rows.length.toLocaleString()} of ${total.toLocaleString()} payments`
+                : total === 1
+                  ? '1 payment'
+                  : `${total.toLocaleString()} payments`}
             </span>
             <span className="hidden text-xs lg:inline" aria-hidden>
               <Key>j</Key> <Key>k</Key> to move, <Key>Enter</Key> to open
@@ -70,10 +74,16 @@ function Key({ children }: { children: string }) {
   return <kbd className="rounded-sm border border-line bg-surface px-1.5 py-0.5 font-mono text-xs">{children}</kbd>
 }
 
-function NothingFound() {
+function NothingFound({ searched }: { searched: boolean }) {
   return (
-    <EmptyState action={<Button onClick={() => navigate(pathTo('payments', {}), { replace: true })}>Clear filters</Button>} icon="search" title="No payment matches">
-      Nothing here fits all of the filters at once.
+    <EmptyState
+      action={<Button onClick={() => navigate(pathTo('payments', {}), { replace: true })}>Clear filters</Button>}
+      icon="search"
+      title="No payment matches"
+    >
+      {searched
+        ? 'The search finds whole ids, addresses and references, and a web address from its beginning, with https://.'
+        : 'Nothing here fits all of the filters at once.'}
     </EmptyState>
   )
 }

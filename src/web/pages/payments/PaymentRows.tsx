@@ -23,7 +23,14 @@ export function PaymentRows({ rows, total, onEnd }: PaymentRowsProps) {
     if (list.current) setTop(list.current.getBoundingClientRect().top + window.scrollY)
   }, [])
 
-  const virtualizer = useWindowVirtualizer({ count: rows.length, estimateSize: () => height, overscan: OVERSCAN, scrollMargin: top, scrollPaddingStart: 120, scrollPaddingEnd: 120 })
+  const virtualizer = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => height,
+    overscan: OVERSCAN,
+    scrollMargin: top,
+    scrollPaddingStart: 120,
+    scrollPaddingEnd: 120,
+  })
   // The size of a row depends on the layout, and the virtualizer remembers sizes.
   useLayoutEffect(() => virtualizer.measure(), [virtualizer, height])
   useRowKeys(
@@ -56,7 +63,14 @@ function Cards({ rows, before, after, total }: RowsInView) {
     <ul aria-label="Payments" className="overflow-hidden rounded-xl">
       {before > 0 && <li aria-hidden style={{ height: before }} />}
       {rows.map(({ index, row }) => (
-        <li aria-posinset={index + 1} aria-setsize={total} className="overflow-hidden border-b border-line last:border-b-0" data-index={index} key={row.paymentId} style={{ height: CARD_HEIGHT }}>
+        <li
+          aria-posinset={index + 1}
+          aria-setsize={total}
+          className="overflow-hidden border-b border-line last:border-b-0"
+          data-index={index}
+          key={row.paymentId}
+          style={{ height: CARD_HEIGHT }}
+        >
           <PaymentCard row={row} />
         </li>
       ))}

@@ -8,6 +8,7 @@ import { StatusPill } from '../../ui/StatusPill.tsx'
 import { Td, Th } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { directionWords } from './direction-words.ts'
 import { Direction } from './Direction.tsx'
 import { ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
 
@@ -20,8 +21,8 @@ export function PaymentTable({ rows, before, after, total }: RowsInView) {
       <caption className="sr-only">Payments, newest first</caption>
       <colgroup>
         <col className="w-56" />
-        <col className="w-36" />
-        <col />
+        <col className="w-32" />
+        <col className="xl:w-36" />
         <col className="hidden xl:table-column" />
         <col className="hidden w-36 lg:table-column" />
         <col className="w-32" />
@@ -36,7 +37,7 @@ export function PaymentTable({ rows, before, after, total }: RowsInView) {
           <Th end>Date</Th>
         </tr>
       </thead>
-      <tbody>
+      <tbody className="[&>tr:last-child>td]:border-b-0">
         {before > 0 && <Gap height={before} />}
         {rows.map(({ index, row }) => (
           <Row index={index} key={row.paymentId} networkName={nameOf(row.network)} row={row} />
@@ -66,10 +67,10 @@ function Row({ row, index, networkName }: { row: PaymentRow; index: number; netw
           className="flex items-center gap-3 rounded-sm outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
           to={pathTo('payment', { params: { paymentId: row.paymentId } })}
         >
-          <Direction type={row.type} />
+          <Direction status={row.status} type={row.type} />
           <span className="min-w-0">
             <Amount atomic={row.amountAtomic} className="block truncate font-medium" decimals={row.decimals} symbol={row.symbol} />
-            <span className="block text-xs text-muted">{received ? 'Received' : 'Sent'}</span>
+            <span className="block text-xs text-muted">{directionWords(row)}</span>
           </span>
         </Link>
       </Td>
@@ -79,7 +80,9 @@ function Row({ row, index, networkName }: { row: PaymentRow; index: number; netw
       <Td className="truncate py-0">
         <Address value={received ? row.sender : row.recipient} />
       </Td>
-      <Td className="hidden truncate py-0 text-muted xl:table-cell">{row.resource ? <UntrustedText text={row.resource.replace(/^https?:\/\//, '')} /> : '–'}</Td>
+      <Td className="hidden truncate py-0 text-muted xl:table-cell">
+        {row.resource ? <UntrustedText text={row.resource.replace(/^https?:\/\//, '')} /> : '–'}
+      </Td>
       <Td className="hidden truncate py-0 text-muted lg:table-cell">{networkName}</Td>
       <Td className="py-0 whitespace-nowrap text-muted" end>
         <Time at={row.timestamp} />

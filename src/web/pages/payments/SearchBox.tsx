@@ -45,7 +45,7 @@ export function SearchBox({ text, onSearch }: { text: string; onSearch: (text: s
         aria-label="Search payments"
         maxLength={300}
         onChange={(event) => setTyped(event.target.value)}
-        placeholder="Id, address, reference, or resource"
+        placeholder="Id, address, reference, or https:// address"
         prefix={<Icon name="search" />}
         type="search"
         value={typed}

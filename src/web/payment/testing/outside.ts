@@ -191,7 +191,9 @@ export class Outside {
     const at = this.now
     if (!this.rpcUp) return { kind: 'unavailable', at }
     const plan = decode(built.bytes)
-    const mine = [...this.transactions.values()].find((one) => one.paymentId === plan.paymentId && (sent.signature === null || one.signature === sent.signature))
+    const mine = [...this.transactions.values()].find(
+      (one) => one.paymentId === plan.paymentId && (sent.signature === null || one.signature === sent.signature),
+    )
     if (mine?.landedAt !== undefined && mine.landedAt !== null) return this.#landed(mine, mine.landedAt)
     if (familyOf(order.network) === 'solana') return { kind: 'absent', at, finalizedHeight: this.finalizedHeight }
     const taken = [...this.transactions.values()].find((one) => one.nonce === plan.nonce && one.landedAt !== null)

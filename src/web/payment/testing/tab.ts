@@ -47,7 +47,7 @@ export class Browser {
 
   /** Resolves when nothing can happen any more until the test does something. */
   async still(): Promise<void> {
-    for (let quiet = 0; quiet < 4; ) {
+    for (let quiet = 0; quiet < 4;) {
       await this.#turn()
       quiet = this.#busy === 0 ? quiet + 1 : 0
     }

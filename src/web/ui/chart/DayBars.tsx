@@ -34,6 +34,7 @@ export function DayBars({ label, days, decimals, symbol }: DayBarsProps) {
   const hintId = useId()
   const hidden = usePreferences().hideAmounts
   const shown = at === undefined ? undefined : days[at]
+  const peak = days.reduce((most, { receivedAtomic }) => (receivedAtomic > most ? receivedAtomic : most), 0n)
   const anySent = days.some((day) => day.sentAtomic > 0n)
 
   function walk(event: KeyboardEvent) {
@@ -62,10 +63,17 @@ export function DayBars({ label, days, decimals, symbol }: DayBarsProps) {
               )}
             </>
           ) : (
-            <Legend anySent={anySent} />
+            <>
+              <Legend anySent={anySent} />
+              {peak > 0n && (
+                <span>
+                  Most in a day <Amount atomic={peak} className="!text-xs" decimals={decimals} symbol={symbol} />
+                </span>
+              )}
+            </>
           )}
         </span>
-        <Button icon={<Icon name={asTable ? 'bars' : 'table'} size={14} />} onClick={() => setAsTable(!asTable)} size="sm" variant="quiet">
+        <Button className="-me-2.5" icon={<Icon name={asTable ? 'bars' : 'table'} size={14} />} onClick={() => setAsTable(!asTable)} size="sm" variant="quiet">
           {asTable ? 'Show bars' : 'Show table'}
         </Button>
       </div>
@@ -87,22 +95,28 @@ export function DayBars({ label, days, decimals, symbol }: DayBarsProps) {
           tabIndex={0}
         >
           <Bars at={at} days={days} onPoint={setAt} />
-          <div aria-hidden className="figures relative mt-1 h-4 text-xs text-faint">
-            {labelledPlaces(days.length, 4).map((place, index, all) => (
-              <span
-                className="absolute whitespace-nowrap"
-                key={place}
-                style={{
-                  left: `${((place + 0.5) / days.length) * 100}%`,
-                  transform: `translateX(${days.length < SLIM_BELOW ? '-50%' : index === 0 ? '-0.6em' : index === all.length - 1 ? 'calc(-100% + 0.6em)' : '-50%'})`,
-                }}
-              >
-                {dayLabel(days[place]?.day ?? '')}
-              </span>
-            ))}
-          </div>
+          <DayLabels days={days} />
         </div>
       )}
+    </div>
+  )
+}
+
+function DayLabels({ days }: Pick<DayBarsProps, 'days'>) {
+  return (
+    <div aria-hidden className="figures relative mt-1 h-4 text-xs text-faint">
+      {labelledPlaces(days.length, 4).map((place, index, all) => (
+        <span
+          className="absolute whitespace-nowrap"
+          key={place}
+          style={{
+            left: `${((place + 0.5) / days.length) * 100}%`,
+            transform: `translateX(${days.length < SLIM_BELOW ? '-50%' : index === 0 ? '-0.6em' : index === all.length - 1 ? 'calc(-100% + 0.6em)' : '-50%'})`,
+          }}
+        >
+          {dayLabel(days[place]?.day ?? '')}
+        </span>
+      ))}
     </div>
   )
 }
@@ -112,7 +126,8 @@ function Bars({ days, at, onPoint }: { days: readonly DayFigures[]; at: number |
   const maxSent = days.reduce((max, day) => (day.sentAtomic > max ? day.sentAtomic : max), 0n)
   const max = maxReceived > maxSent ? maxReceived : maxSent
   // One scale for both sides: the room is divided as the two maxima are.
-  const below = maxSent === 0n ? 0 : maxReceived === 0n ? HEIGHT : Math.max(12, Math.round((HEIGHT * Number((maxSent * 1000n) / (maxSent + maxReceived))) / 1000))
+  const below =
+    maxSent === 0n ? 0 : maxReceived === 0n ? HEIGHT : Math.max(12, Math.round((HEIGHT * Number((maxSent * 1000n) / (maxSent + maxReceived))) / 1000))
   const line = HEIGHT - below
   const room = Math.min(maxReceived > 0n ? line * ratio(max, maxReceived) : Infinity, maxSent > 0n ? (below - 2) * ratio(max, maxSent) : Infinity)
   const gap = days.length < SLIM_BELOW ? 7 : 3

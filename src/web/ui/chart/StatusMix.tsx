@@ -16,7 +16,11 @@ export function StatusMix({ statuses }: StatusMixProps) {
     <div>
       <div aria-hidden className="flex h-2 gap-0.5 overflow-hidden rounded-full">
         {present.map(({ status, count }) => (
-          <span className={cx('forced-fill', fills[statusWords[status].tone], status === 'confirmed' && 'opacity-60')} key={status} style={{ flexGrow: count }} />
+          <span
+            className={cx('forced-fill', fills[statusWords[status].tone], status === 'confirmed' && 'opacity-60')}
+            key={status}
+            style={{ flexGrow: count }}
+          />
         ))}
       </div>
       <ul className="mt-4 space-y-2.5 text-sm">

@@ -23,7 +23,8 @@ type Stage =
 export function ConnectDialog({ family }: { family: Family | undefined }) {
   const { data } = useQuery(configQuery)
   const offered = useMemo(
-    () => (['evm', 'solana'] as const).filter((each) => (family ?? each) === each && (data?.networks.some(({ network }) => familyOf(network) === each) ?? true)),
+    () =>
+      (['evm', 'solana'] as const).filter((each) => (family ?? each) === each && (data?.networks.some(({ network }) => familyOf(network) === each) ?? true)),
     [data, family],
   )
   const wallets = useFoundWallets().filter(({ ids }) => offered.some((each) => ids[each]))
@@ -63,7 +64,7 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
       onClose={closeConnectDialog}
       open
       size="sm"
-      title={stage.name === 'accounts' ? 'Which account?' : family ? `Connect ${family === 'evm' ? 'an EVM' : 'a Solana'} wallet` : 'Connect a wallet'}
+      title={stage.name === 'accounts' ? 'Which account?' : family ? `Connect ${family === 'evm' ? 'an Ethereum' : 'a Solana'} wallet` : 'Connect a wallet'}
     >
       {stage.name === 'choose' && stage.trouble && (
         <Banner className="mb-3" role="alert" tone="warn">

@@ -12,7 +12,9 @@ const SUGGESTED = [
 export function NoWallets({ families }: { families: readonly Family[] }) {
   return (
     <div>
-      <p className="text-sm text-muted">No wallet was found in this browser. Install one and reload this page, or open this page in your wallet’s own browser on a phone.</p>
+      <p className="text-sm text-muted">
+        No wallet was found in this browser. Install one and reload this page, or open this page in your wallet’s own browser on a phone.
+      </p>
       <ul className="mt-4 grid gap-2">
         {SUGGESTED.filter((wallet) => wallet.families.some((family) => families.includes(family))).map(({ name, href }) => (
           <li key={name}>

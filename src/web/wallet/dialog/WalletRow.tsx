@@ -12,7 +12,7 @@ export type WalletRowProps = {
   onConnect: (family: Family) => void
 }
 
-const labels = { evm: 'EVM', solana: 'Solana' } as const
+const labels = { evm: 'Ethereum', solana: 'Solana' } as const
 
 /** A wallet with one button for each family it speaks. */
 export function WalletRow({ wallet, families, busy, onConnect }: WalletRowProps) {

@@ -1,4 +1,13 @@
-import { BaseError, ExecutionRevertedError, InsufficientFundsError, TransactionNotFoundError, TransactionReceiptNotFoundError, type Address, type Hash, type PublicClient } from 'viem'
+import {
+  BaseError,
+  ExecutionRevertedError,
+  InsufficientFundsError,
+  TransactionNotFoundError,
+  TransactionReceiptNotFoundError,
+  type Address,
+  type Hash,
+  type PublicClient,
+} from 'viem'
 import { compareLanded } from '#chains/evm/compare.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
@@ -28,7 +37,12 @@ export function evmChain(networks: readonly Network[], clientOf: (network: Netwo
     feeCap: async (order) => maxFeeAtomic(order.priorityFeeAtomic),
     knows: async (order, bytes) => {
       const decoded = decodeTransaction(bytes)
-      return client(order).getChainId().then((chainId) => decoded.ok && decoded.chainId === chainId, () => null)
+      return client(order)
+        .getChainId()
+        .then(
+          (chainId) => decoded.ok && decoded.chainId === chainId,
+          () => null,
+        )
     },
     simulate: async (order, bytes) => simulate(client(order), order, bytes),
     broadcast: async () => {
@@ -84,7 +98,11 @@ async function findMine({ client, order, built }: Look, sent: Sent): Promise<{ m
   return { other: first }
 }
 
-async function readLanded({ client, network, order, built }: Look, hash: Hash, head: { height: number; finalizedHeight: number }): Promise<Reading | undefined> {
+async function readLanded(
+  { client, network, order, built }: Look,
+  hash: Hash,
+  head: { height: number; finalizedHeight: number },
+): Promise<Reading | undefined> {
   const receipt = await absentIs(client.getTransactionReceipt({ hash }), TransactionReceiptNotFoundError)
   if (!receipt) return undefined
   const transaction = await client.getTransaction({ hash })
@@ -98,7 +116,11 @@ async function readLanded({ client, network, order, built }: Look, hash: Hash, h
     kind: 'landed',
     at: serverNow(),
     outcome: paid ? 'paid' : reverted ? 'reverted' : 'other',
-    failure: reverted ? 'The transaction was carried out and reverted: nothing was paid but the fee.' : paid ? null : `On the chain, ${firstDifference(match?.rows ?? [])}`,
+    failure: reverted
+      ? 'The transaction was carried out and reverted: nothing was paid but the fee.'
+      : paid
+        ? null
+        : `On the chain, ${firstDifference(match?.rows ?? [])}`,
     commitment: height <= head.finalizedHeight ? 'finalized' : confirmations >= network.confirmations ? 'confirmed' : 'processed',
     landed: {
       signature: hash,
@@ -120,7 +142,11 @@ async function simulate(client: PublicClient, order: PaymentOrder, bytes: Uint8A
     const [balance, received] = await Promise.all([client.getBalance({ address: account }), client.getBalance({ address: to })])
     const cost = decoded.valueAtomic + decoded.feeBoundAtomic
     const words = (amount: bigint) => `${formatAmount(amount, order.asset.decimals)} ${order.asset.symbol}`
-    if (balance < cost) return { state: 'failed', reason: `the account holds ${words(balance)} and needs up to ${words(cost)}, the fee included. It lacks ${words(cost - balance)}.` }
+    if (balance < cost)
+      return {
+        state: 'failed',
+        reason: `the account holds ${words(balance)} and needs up to ${words(cost)}, the fee included. It lacks ${words(cost - balance)}.`,
+      }
     await client.call({ account, to, value: decoded.valueAtomic, gas: decoded.gas, data: decoded.data })
     return {
       state: 'passed',
@@ -130,7 +156,8 @@ async function simulate(client: PublicClient, order: PaymentOrder, bytes: Uint8A
       ],
     }
   } catch (error) {
-    const refused = error instanceof BaseError ? error.walk((cause) => cause instanceof ExecutionRevertedError || cause instanceof InsufficientFundsError) : null
+    const refused =
+      error instanceof BaseError ? error.walk((cause) => cause instanceof ExecutionRevertedError || cause instanceof InsufficientFundsError) : null
     if (refused) return { state: 'failed', reason: refused.message.split('\n')[0] ?? 'the recipient refuses it.' }
     return { state: 'unavailable', reason: 'your connection to the network did not answer.' }
   }

@@ -7,7 +7,11 @@ export type FoundTransaction = { hash: Hash; blockHeight: number; nonce: number 
  * The transaction that took a sender's nonce: a binary search over the account's nonce by block, from a block at which it was
  * still free. `undefined` when the nonce is free now. Throws when the node does not keep enough history to tell.
  */
-export async function findByNonce(client: PublicClient, { sender, nonce }: { sender: string; nonce: number }, from: number): Promise<FoundTransaction | undefined> {
+export async function findByNonce(
+  client: PublicClient,
+  { sender, nonce }: { sender: string; nonce: number },
+  from: number,
+): Promise<FoundTransaction | undefined> {
   const address = sender as Address
   const latest = Number(await client.getBlockNumber({ cacheTime: 0 }))
   if ((await client.getTransactionCount({ address, blockNumber: BigInt(latest) })) <= nonce) return undefined

@@ -8,9 +8,33 @@ import { payWithProvider } from './pay.ts'
 const SENDER = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 const RECIPIENT = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const HASH = `0x${'ab'.repeat(32)}`
-const network: Network = { network: 'eip155:31337', name: 'Local', rpcUrls: ['http://127.0.0.1:1'], testnet: true, blockTimeMs: 1000, confirmations: 1, assets: [NATIVE_ETH] }
-const order: PaymentOrder = { id: 'a', createdAt: 0, network: network.network, asset: NATIVE_ETH, sender: SENDER, recipient: RECIPIENT, amountAtomic: 10n ** 16n, walletName: 'Wallet' }
-const bytes = buildPayment({ ...order, paymentId: 'pay_1111111111111111111111', nonce: 7, gas: 21_000n, maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n })
+const network: Network = {
+  network: 'eip155:31337',
+  name: 'Local',
+  rpcUrls: ['http://127.0.0.1:1'],
+  testnet: true,
+  blockTimeMs: 1000,
+  confirmations: 1,
+  assets: [NATIVE_ETH],
+}
+const order: PaymentOrder = {
+  id: 'a',
+  createdAt: 0,
+  network: network.network,
+  asset: NATIVE_ETH,
+  sender: SENDER,
+  recipient: RECIPIENT,
+  amountAtomic: 10n ** 16n,
+  walletName: 'Wallet',
+}
+const bytes = buildPayment({
+  ...order,
+  paymentId: 'pay_1111111111111111111111',
+  nonce: 7,
+  gas: 21_000n,
+  maxFeePerGas: 2_000_000_000n,
+  maxPriorityFeePerGas: 1_000_000_000n,
+})
 const built: Built = { paymentId: 'p', bytes, lastValidBlockHeight: 1, deadlineAt: 0, builtHeight: 0, nonce: 7, maxFeeAtomic: 1n, digest: '' }
 
 /** A wallet whose answers the test decides; by default it is on the right chain and sends. */
@@ -29,7 +53,12 @@ function walletWith(answers: Record<string, (params: unknown) => unknown>) {
     return (answers[method] ?? usual[method])?.(params)
   }
   const provider = { request } as unknown as EIP1193Provider
-  return { asked, methods: () => asked.map(({ method }) => method), pay: () => payWithProvider(provider, network, { order, built }), onChain: (id: string) => (chainId = id) }
+  return {
+    asked,
+    methods: () => asked.map(({ method }) => method),
+    pay: () => payWithProvider(provider, network, { order, built }),
+    onChain: (id: string) => (chainId = id),
+  }
 }
 
 const fail = (error: unknown) => () => {
@@ -41,7 +70,19 @@ test('the wallet is asked with the fields of the bytes, and with nothing else', 
   expect(await wallet.pay()).toEqual({ kind: 'sent', signature: HASH })
   expect(wallet.asked.at(-1)).toEqual({
     method: 'eth_sendTransaction',
-    params: [{ from: SENDER, to: RECIPIENT, value: '0x2386f26fc10000', gas: '0x5208', maxFeePerGas: '0x77359400', maxPriorityFeePerGas: '0x3b9aca00', nonce: '0x7', chainId: '0x7a69', type: '0x2' }],
+    params: [
+      {
+        from: SENDER,
+        to: RECIPIENT,
+        value: '0x2386f26fc10000',
+        gas: '0x5208',
+        maxFeePerGas: '0x77359400',
+        maxPriorityFeePerGas: '0x3b9aca00',
+        nonce: '0x7',
+        chainId: '0x7a69',
+        type: '0x2',
+      },
+    ],
   })
 })
 
@@ -65,7 +106,10 @@ test('a wallet that says it switched and did not is not asked to send', async ()
 })
 
 test('a network that cannot be added is told as that, and a refusal to add it as a refusal', async () => {
-  for (const [error, code] of [[{ code: -32603, message: 'rpc not reachable' }, 'ADD_CHAIN_FAILED'], [{ code: 4001 }, 'REJECTED']] as const) {
+  for (const [error, code] of [
+    [{ code: -32603, message: 'rpc not reachable' }, 'ADD_CHAIN_FAILED'],
+    [{ code: 4001 }, 'REJECTED'],
+  ] as const) {
     const wallet = walletWith({ wallet_switchEthereumChain: fail({ code: 4902 }), wallet_addEthereumChain: fail(error) })
     wallet.onChain('0x1')
     expect(await wallet.pay()).toMatchObject({ kind: 'refused', trouble: { code } })

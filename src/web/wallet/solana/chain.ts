@@ -69,7 +69,11 @@ async function read(rpc: Rpc, { order, built }: { order: PaymentOrder; built: Bu
     kind: 'landed',
     at: serverNow(),
     outcome: paid && !failed ? 'paid' : failed ? 'reverted' : 'other',
-    failure: failed ? `The transaction was carried out and failed: ${describeFailure(status.err)}. Nothing was paid but the fee.` : paid ? null : `On the chain, ${firstDifference(match?.rows ?? [])}`,
+    failure: failed
+      ? `The transaction was carried out and failed: ${describeFailure(status.err)}. Nothing was paid but the fee.`
+      : paid
+        ? null
+        : `On the chain, ${firstDifference(match?.rows ?? [])}`,
     commitment,
     landed: {
       signature,
@@ -86,7 +90,10 @@ async function simulate(rpc: Rpc, order: PaymentOrder, bytes: Uint8Array): Promi
   const addresses = [order.sender, order.recipient]
   try {
     return await rpc(async (connection) => {
-      const before = await connection.getMultipleAccountsInfo(addresses.map((address) => new PublicKey(address)), 'confirmed')
+      const before = await connection.getMultipleAccountsInfo(
+        addresses.map((address) => new PublicKey(address)),
+        'confirmed',
+      )
       const { value } = await connection.simulateTransaction(VersionedTransaction.deserialize(bytes), {
         sigVerify: false,
         replaceRecentBlockhash: false,
@@ -96,7 +103,9 @@ async function simulate(rpc: Rpc, order: PaymentOrder, bytes: Uint8Array): Promi
       if (value.err) {
         const reason = describeFailure(value.err)
         // A node that lags does not know the blockhash yet: it tried nothing out.
-        return reason === 'BlockhashNotFound' ? { state: 'unavailable', reason: 'your connection lags behind the network.' } : { state: 'failed', reason: `${reason}.` }
+        return reason === 'BlockhashNotFound'
+          ? { state: 'unavailable', reason: 'your connection lags behind the network.' }
+          : { state: 'failed', reason: `${reason}.` }
       }
       const changes = addresses.map((address, index) => ({
         who: index === 0 ? ('you' as const) : ('recipient' as const),
@@ -116,5 +125,9 @@ function describeFailure(error: unknown): string {
   if (typeof error === 'string') return error
   if (typeof error !== 'object' || error === null) return 'no reason given'
   const [name, detail] = Object.entries(error)[0] ?? ['no reason given', undefined]
-  return name === 'InstructionError' && Array.isArray(detail) ? `instruction ${Number(detail[0]) + 1}, ${describeFailure(detail[1])}` : name === 'Custom' ? `code ${String(detail)}` : name
+  return name === 'InstructionError' && Array.isArray(detail)
+    ? `instruction ${Number(detail[0]) + 1}, ${describeFailure(detail[1])}`
+    : name === 'Custom'
+      ? `code ${String(detail)}`
+      : name
 }
