@@ -42,7 +42,7 @@ test.each(Object.keys(browserEndpoints))('the browser calls the proxy endpoint %
 
 test('no product file knows that the devnet exists', () => {
   // Solana's public cluster has the same name: it is part of chain ids and of the constant for them.
-  const mentions = (text: string) => /devnet/i.test(text.replaceAll(/SOLANA_DEVNET|solana:devnet|\]: 'devnet'|Solana Devnet/g, ''))
+  const mentions = (text: string) => /devnet/i.test(text.replaceAll(/SOLANA_DEVNET|solana[:-]devnet|\]: 'devnet'|Solana Devnet/g, ''))
   expect(
     within(PRODUCT)
       .filter(([path, text]) => !path.includes('.test.') && mentions(text))

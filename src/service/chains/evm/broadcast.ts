@@ -20,9 +20,11 @@ export async function rehearse(endpoints: EvmEndpoints, bytes: Uint8Array): Prom
     ])
     if (nonce < landed) return { ok: false, reason: `The nonce ${nonce} is used up: the next one is ${landed}.` }
     if (nonce > pending) return { ok: false, reason: `The nonce ${nonce} is ahead: the next one is ${pending}.` }
-    if (balance < valueAtomic + feeBoundAtomic) return { ok: false, reason: 'The payer does not hold the amount and its fee.' }
+    const short: Rehearsal = { ok: false, reason: 'The payer does not hold the amount and its fee.' }
+    if (balance < valueAtomic + feeBoundAtomic) return short
     const simulated = await simulate(client, { sender, recipient: to, amountAtomic: valueAtomic })
-    return simulated.ok ? { ok: true } : { ok: false, reason: simulated.message }
+    if (simulated.ok) return { ok: true }
+    return simulated.short ? short : { ok: false, reason: simulated.message }
   })
   return answers.find((answer) => answer.ok) ?? answers[0]
 }

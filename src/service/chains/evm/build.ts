@@ -29,11 +29,12 @@ export function build(endpoints: EvmEndpoints, network: Network, request: BuildR
     const refused = refuseRecipient(intent.recipient)
     if (refused) return refused
     // Nodes refuse to simulate what the sender cannot pay, so the plain transfer's fee stands in.
-    if (balance < intent.amountAtomic) {
-      return insufficient(network, { amountAtomic: intent.amountAtomic, availableAtomic: balance, feeAtomic: await bareFee(client, priorityFeeAtomic) })
-    }
+    const short = async (availableAtomic: bigint) =>
+      insufficient(network, { amountAtomic: intent.amountAtomic, availableAtomic, feeAtomic: await bareFee(client, priorityFeeAtomic) })
+    if (balance < intent.amountAtomic) return short(balance)
 
     const simulated = await simulate(client, intent)
+    if (!simulated.ok && simulated.short) return short(await client.getBalance({ address: sender }))
     if (!simulated.ok) return { ok: false, code: 'INVALID_RECIPIENT', message: simulated.message }
     const { gas } = simulated
     const price = await readGasPrice(client, gas, priorityFeeAtomic)

@@ -1,4 +1,4 @@
-import { BaseError, RpcRequestError, type Hex, type PublicClient } from 'viem'
+import { BaseError, InsufficientFundsError, RpcRequestError, type Hex, type PublicClient } from 'viem'
 import { MIN_GAS } from '#chains/evm/fee.ts'
 
 /** A contract that needs more than this to take a plain transfer is not meant to be paid so. */
@@ -8,9 +8,9 @@ const MAX_ACCOUNT_GAS = 1_000_000n
 /** Room for a contract whose cost moves between the estimate and the block. */
 const MARGIN_PERCENT = 25n
 
-export type Simulated = { ok: true; gas: bigint } | { ok: false; message: string }
+export type Simulated = { ok: true; gas: bigint } | { ok: false; short: true } | { ok: false; short: false; message: string }
 
-/** Whether the recipient takes the amount, and the gas that needs. The sender must be known to hold the amount. */
+/** Whether the recipient takes the amount, and the gas that needs. `short`: the sender does not hold the amount, or not any more. */
 export async function simulate(client: PublicClient, transfer: { sender: string; recipient: string; amountAtomic: bigint }): Promise<Simulated> {
   const request = { account: transfer.sender as Hex, to: transfer.recipient as Hex, value: transfer.amountAtomic }
   try {
@@ -18,12 +18,18 @@ export async function simulate(client: PublicClient, transfer: { sender: string;
     const limit = code === undefined ? MAX_ACCOUNT_GAS : MAX_CONTRACT_GAS
     const padded = gas <= MIN_GAS ? MIN_GAS : gas + (gas * MARGIN_PERCENT) / 100n
     if (padded <= limit) return { ok: true, gas: padded }
-    return { ok: false, message: `The recipient is a contract that needs more than ${limit} gas to take a payment.` }
+    return { ok: false, short: false, message: `The recipient is a contract that needs more than ${limit} gas to take a payment.` }
   } catch (error) {
+    if (isShort(error)) return { ok: false, short: true }
     const reason = refusal(error)
     if (reason === undefined) throw error
-    return { ok: false, message: `The recipient is a contract that rejects the payment: ${reason}` }
+    return { ok: false, short: false, message: `The recipient is a contract that rejects the payment: ${reason}` }
   }
+}
+
+/** A balance that was read a moment ago is gone when another payment of the sender lands in between. */
+function isShort(error: unknown): boolean {
+  return error instanceof BaseError && error.walk((cause) => cause instanceof InsufficientFundsError) !== null
 }
 
 const EXECUTION_FAILED = /revert|out ?of ?gas|invalid ?opcode|evm error|gas required exceeds|stack (over|under)flow|invalid jump|precompile/i
