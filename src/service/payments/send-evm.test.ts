@@ -3,6 +3,7 @@ import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { LosslessNumber } from '#contract/json.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { onceDecided } from '#testing/once-decided.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
 import { readAttempts } from '../db/attempts.ts'
@@ -181,7 +182,7 @@ test('a repeated key finds its payment, and refuses another request, whatever be
 test('of a hundred sends at once with funds for 37 exactly 37 are made, while blocks come and go', { timeout: 180_000 }, async () => {
   const sender = await managed(37n * (ETH / 100n) + ETH / 200n)
   const payee = (await evm.wallet(0n)).address
-  const sends = Promise.allSettled(Array.from({ length: 100 }, () => send({ walletAddress: sender, recipientAddress: payee })))
+  const sends = Promise.allSettled(Array.from({ length: 100 }, () => onceDecided(() => send({ walletAddress: sender, recipientAddress: payee }))))
   let sending = true
   const mining = (async () => {
     while (sending) await evm.mine()

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { VersionedTransaction, type Keypair } from '@solana/web3.js'
 import { startGate, startSolana, type SolanaFixture } from '#testing/local-chains.ts'
+import { onceDecided } from '#testing/once-decided.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
 import { readAttempts } from '../db/attempts.ts'
@@ -85,7 +86,7 @@ test.each([
 test('equal sends at the same moment are as many transfers; of a hundred with funds for 37 exactly 37 are made', { timeout: 180_000 }, async () => {
   const payee = await solana.wallet(SOL)
   const sender = await managed(37n * (SOL / 100n + FEE) + RENT + SOL / 1_000n)
-  const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => send(sender, payee)))
+  const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => onceDecided(() => send(sender, payee))))
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
   expect(refused.map(({ code }) => code)).toEqual(Array.from({ length: 63 }, () => 'INSUFFICIENT_BALANCE'))
   await eventually(
