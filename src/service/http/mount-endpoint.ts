@@ -1,6 +1,7 @@
 import type { Context as HttpContext, Hono } from 'hono'
 import * as v from 'valibot'
-import { endpoints, type Endpoint, type EndpointInput, type EndpointName, type EndpointReply } from '#contract/endpoints.ts'
+import type { Endpoint } from '#contract/endpoint.ts'
+import { endpoints, type EndpointInput, type EndpointName, type EndpointReply } from '#contract/endpoints.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { ProblemError, problems } from '#contract/problem.ts'
 import type { Context } from '../context.ts'

@@ -1,5 +1,6 @@
 import type { GenericSchema } from 'valibot'
-import { commonProblems, endpoints, type Endpoint, type EndpointName } from '#contract/endpoints.ts'
+import { commonProblems, type Endpoint } from '#contract/endpoint.ts'
+import { endpoints, type EndpointName } from '#contract/endpoints.ts'
 import { PLANS, SCOPES } from '#contract/api-key.ts'
 import { ProblemError, errorBody, problems, type ProblemCode } from '#contract/problem.ts'
 import { examples } from './examples.ts'

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { commonProblems, endpoints, type Endpoint, type EndpointName } from '#contract/endpoints.ts'
+import { commonProblems, type Endpoint } from '#contract/endpoint.ts'
+import { endpoints, type EndpointName } from '#contract/endpoints.ts'
 import { problems } from '#contract/problem.ts'
 import { violations, type JsonSchema } from '#testing/json-schema.ts'
 import { parseInput } from '../http/parse-input.ts'

@@ -1,5 +1,6 @@
 import { and, count, desc, eq, gte, inArray, isNotNull, lte, or, sql, type SQL } from 'drizzle-orm'
-import type { AssetSummary, EndpointInput, EndpointReply } from '#contract/endpoints.ts'
+import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
+import type { AssetSummary } from '#contract/payment-endpoints.ts'
 import { PAYMENT_STATUSES } from '#contract/payment.ts'
 import type { Actor, Context } from '../context.ts'
 import { payment } from '../db/schema.ts'

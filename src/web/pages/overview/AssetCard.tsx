@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import type { AssetSummary } from '#contract/endpoints.ts'
+import type { AssetSummary } from '#contract/payment-endpoints.ts'
 import { useNetwork } from '../../shell/use-config.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { Card } from '../../ui/Card.tsx'

@@ -1,0 +1,16 @@
+import * as v from 'valibot'
+import { address, decimal, metadata, resource } from './fields.ts'
+
+/** What both modes take to pay (specification section 2). */
+export const sendFields = {
+  walletAddress: address,
+  recipientAddress: v.string(),
+  amount: decimal,
+  resource: v.optional(resource),
+  metadata: v.optional(metadata),
+  priorityFee: v.optional(decimal),
+  /** Addition: CAIP-2; the account's default of the wallet's family otherwise. */
+  network: v.optional(v.string()),
+  /** Addition: an address or a configured symbol; native otherwise. */
+  asset: v.optional(v.string()),
+}

@@ -1,0 +1,31 @@
+import * as v from 'valibot'
+import type { Endpoint } from './endpoint.ts'
+import { address, atomic } from './fields.ts'
+
+/** Tokens (specification section 4, Other). */
+export const tokenEndpoints = {
+  tokenInfo: {
+    method: 'GET',
+    path: '/token/info/:mintAddress',
+    summary: 'What a token is, read from its chain',
+    scope: 'token:read',
+    audience: 'browser',
+    params: v.object({ mintAddress: address }),
+    query: v.strictObject({ network: v.optional(v.string()) }),
+    response: v.object({
+      success: v.literal(true),
+      address: v.string(),
+      network: v.string(),
+      standard: v.picklist(['spl-token', 'token-2022', 'erc20', 'native']),
+      name: v.nullable(v.string()),
+      symbol: v.nullable(v.string()),
+      decimals: v.number(),
+      totalSupply: v.nullable(atomic),
+      mintAuthority: v.nullable(v.string()),
+      freezeAuthority: v.nullable(v.string()),
+      /** Whether the token takes EIP-3009 authorizations; false off EVM. */
+      eip3009: v.boolean(),
+    }),
+    problems: ['NOT_FOUND', 'CHAIN_UNAVAILABLE'],
+  },
+} as const satisfies Record<string, Endpoint>

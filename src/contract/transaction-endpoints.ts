@@ -1,0 +1,55 @@
+import * as v from 'valibot'
+import type { Endpoint } from './endpoint.ts'
+import { atomic, decimal, paymentId, timestamp } from './fields.ts'
+import { Fee, PaymentStatusBody } from './payment-body.ts'
+import { sendFields } from './send-fields.ts'
+
+/** Local mode: the service builds, the caller signs and broadcasts (specification section 4). */
+export const transactionEndpoints = {
+  transactionSend: {
+    method: 'POST',
+    path: '/transaction/send',
+    summary: 'Build an unsigned payment that the caller signs and broadcasts',
+    scope: 'transaction:build',
+    audience: 'browser',
+    body: v.strictObject(sendFields),
+    response: v.object({
+      success: v.literal(true),
+      /** Base64 of the unsigned transaction. */
+      transaction: v.string(),
+      encoding: v.picklist(['solana-wire-v0', 'evm-rlp-unsigned']),
+      /** Height after which the transaction is no longer accepted. */
+      lastValidBlockHeight: v.number(),
+      /** Unix milliseconds. */
+      expiresAt: timestamp,
+      paymentId: v.string(),
+      paymentProof: v.null(),
+      network: v.string(),
+      asset: v.string(),
+      symbol: v.string(),
+      decimals: v.number(),
+      amount: decimal,
+      amountAtomic: atomic,
+      sender: v.string(),
+      recipient: v.string(),
+      /** The most this transaction can cost beside the amount, in native currency; `priorityFee` is the part the validator gets. */
+      fee: v.object({ ...Fee.entries, priorityFee: decimal }),
+      estimatedConfirmation: v.string(),
+      /** The fields a wallet that takes fields (MetaMask) is asked with; a convenience, never what a signer should trust. */
+      decoded: v.record(v.string(), v.unknown()),
+      /** What the payer signs after landing to turn the payment into an x402 proof; null where the memo is proof enough. */
+      proofRequest: v.nullable(v.record(v.string(), v.unknown())),
+    }),
+    problems: ['INVALID_RECIPIENT', 'INSUFFICIENT_BALANCE', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
+  },
+  transactionSubmitted: {
+    method: 'POST',
+    path: '/transaction/submitted',
+    summary: 'Report what was broadcast; the service checks the chain before it believes it',
+    scope: 'transaction:build',
+    audience: 'browser',
+    body: v.strictObject({ paymentId, signature: v.pipe(v.string(), v.maxLength(100, 'Expected at most 100 characters.')) }),
+    response: PaymentStatusBody,
+    problems: ['NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
+  },
+} as const satisfies Record<string, Endpoint>
