@@ -1,13 +1,22 @@
 import * as v from 'valibot'
 import { PaymentStatusBody } from './payment-body.ts'
 
-/** One message of the live stream: a payment changed its status. `id` is a sequence that only grows; resume with the last one seen. */
-export const PaymentEvent = v.object({
-  type: v.literal('payment'),
-  id: v.string(),
-  payment: PaymentStatusBody,
-})
+/** What the stream tells of: a payment changed its status, a proof was found good, the payment of a proof is settled on its chain. */
+export const EVENT_KINDS = ['payment', 'verification', 'settlement'] as const
+export type EventKind = (typeof EVENT_KINDS)[number]
+
+/** What a client subscribes to beside wallets: one key a kind. A wallet's address brings all three kinds of its payments. */
+export const EVENT_KEYS = { payments: 'payment', verifications: 'verification', settlements: 'settlement' } as const satisfies Record<string, EventKind>
+
+/** `id` is a sequence that only grows, over all kinds; resume with the last one seen. */
+const streamed = { id: v.string(), ...PaymentStatusBody.entries }
+
+/** One message of the live stream: the payment's status body as it was at this event. */
+export const PaymentEvent = v.object({ type: v.literal('payment'), ...streamed })
 export type PaymentEvent = v.InferOutput<typeof PaymentEvent>
+
+/** A message of the live stream of any kind. */
+export const StreamEvent = v.object({ type: v.picklist(EVENT_KINDS), ...streamed })
 
 /** What a client says on `GET /ws`. */
 export const SocketRequest = v.variant('method', [
@@ -32,5 +41,7 @@ export const SocketMessage = v.variant('type', [
   v.object({ type: v.literal('unsubscribed'), keys: v.array(v.string()), timestamp: v.number() }),
   v.object({ type: v.literal('error'), code: v.string(), message: v.string() }),
   PaymentEvent,
+  v.object({ type: v.literal('verification'), ...streamed }),
+  v.object({ type: v.literal('settlement'), ...streamed }),
 ])
 export type SocketMessage = v.InferOutput<typeof SocketMessage>

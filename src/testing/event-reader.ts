@@ -1,6 +1,6 @@
 import { get, type IncomingMessage } from 'node:http'
 
-export type StreamedEvent = { id: string; event: string; data: { id: string; payment: { paymentId: string; status: string } } }
+export type StreamedEvent = { id: string; event: string; data: { id: string; paymentId: string; status: string } }
 
 /** Reads server-sent events as the standard says, and keeps all of them. */
 export class EventReader {
@@ -36,7 +36,7 @@ export class EventReader {
 
   /** `paymentId status` of each event, in the order they came. */
   get told(): string[] {
-    return this.payments.map(({ data }) => `${data.payment.paymentId} ${data.payment.status}`)
+    return this.payments.map(({ data }) => `${data.paymentId} ${data.status}`)
   }
 
   pause(): void {

@@ -7,7 +7,9 @@ type Message = {
   code?: string
   lastEventId?: string
   keys?: string[]
-  payment?: { paymentId: string; status: string; events: unknown[] }
+  paymentId?: string
+  status?: string
+  events?: unknown[]
 }
 
 /** A client of `/ws` that keeps all it hears. */
@@ -33,8 +35,8 @@ export class SocketClient {
     return this.messages.find((message) => message.type === type) as Message
   }
 
-  events(): Message[] {
-    return this.messages.filter((message) => message.type === 'payment')
+  events(kind = 'payment'): Message[] {
+    return this.messages.filter((message) => message.type === kind)
   }
 
   async enter(apiKey: string, keys: string[], since?: string): Promise<Message> {

@@ -69,6 +69,9 @@ export function openFeed(feed: Feed): () => void {
       case 'error':
         return stop({ reason: message.parsed.code === 'UNAUTHORIZED' || message.parsed.code === 'FORBIDDEN' ? 'key_refused' : 'closed' })
       case 'unsubscribed':
+      // Not subscribed to: the dashboard reads these from the payment itself.
+      case 'verification':
+      case 'settlement':
         return undefined
     }
   })
@@ -86,6 +89,6 @@ function readMessage(text: string): { raw: unknown; parsed: SocketMessage } | un
 }
 
 function toFeedEvent(event: PaymentEvent, raw: unknown): FeedEvent {
-  const { paymentId, sender, recipient } = event.payment
+  const { paymentId, sender, recipient } = event
   return { id: BigInt(event.id), paymentId, sender, recipient, json: stringifyJson(project(PaymentEvent, raw)) }
 }

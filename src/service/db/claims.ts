@@ -35,6 +35,11 @@ export async function findClaim(db: Database, { network, key }: ClaimKey): Promi
 }
 
 /** Gives a payment back that this attempt did not use. */
+/** Whether a proof of this payment was used: then somebody waits for its settlement. */
+export async function isProven(db: Database, paymentId: string): Promise<boolean> {
+  return (await db.$count(claim, eq(claim.paymentId, paymentId))) > 0
+}
+
 export async function releaseClaim(db: Database, held: HeldClaim): Promise<void> {
   await db.delete(claim).where(mine(held))
 }

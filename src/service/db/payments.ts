@@ -78,7 +78,11 @@ export async function setReported(db: Database, id: string, reportedSignature: s
 }
 
 export async function readEvents(db: Database, paymentId: string): Promise<EventRecord[]> {
-  return db.select().from(event).where(eq(event.paymentId, paymentId)).orderBy(asc(event.id))
+  return db
+    .select()
+    .from(event)
+    .where(and(eq(event.paymentId, paymentId), eq(event.kind, 'payment')))
+    .orderBy(asc(event.id))
 }
 
 const FOLLOWED = ['created', 'pending', 'confirmed', 'rolled_back'] as const satisfies PaymentStatus[]

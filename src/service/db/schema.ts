@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, bigserial, boolean, check, customType, index, integer, pgSchema, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
 import type { Family } from '#contract/address.ts'
+import type { EventKind } from '#contract/event.ts'
 import type { PaymentMode, PaymentStatus, EventSource } from '#contract/payment.ts'
 import type { Plan, Scope } from '#contract/api-key.ts'
 import type { StatusClass, UsagePeriod } from '#contract/usage.ts'
@@ -230,6 +231,8 @@ export const event = service.table(
     paymentId: text()
       .notNull()
       .references(() => payment.id),
+    kind: text().$type<EventKind>().notNull().default('payment'),
+    /** The payment's status from this event on. */
     status: text().$type<PaymentStatus>().notNull(),
     source: text().$type<EventSource>().notNull(),
     blockHeight: bigint({ mode: 'number' }),

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { EVENT_KINDS } from '#contract/event.ts'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
+import { evmWallet } from '#testing/desk-browser.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, insertTestPayment, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { SocketClient } from '#testing/socket-client.ts'
@@ -54,7 +56,7 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     const id = await createPayment()
     for (const status of ['created', 'pending', 'confirmed'] as const) await record(id, status)
     await expect.poll(() => mine.events().length).toBe(3)
-    expect(mine.events().map(({ payment }) => [payment?.status, payment?.events.length])).toEqual([
+    expect(mine.events().map(({ status, events }) => [status, events?.length])).toEqual([
       ['created', 1],
       ['pending', 2],
       ['confirmed', 3],
@@ -72,7 +74,7 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     expect(await client.enter(owner.key, [wallet.toLowerCase()])).toMatchObject({ keys: [wallet] })
     const [sent, received, other] = [await createPayment({ sender: wallet }), await createPayment({ recipient: wallet }), await createPayment()]
     for (const id of [other, sent, received]) await record(id, 'created')
-    await expect.poll(() => client.events().map((message) => message.payment?.paymentId)).toEqual([sent, received])
+    await expect.poll(() => client.events().map((message) => message.paymentId)).toEqual([sent, received])
     await client.say({ method: 'unsubscribe', keys: [wallet] })
     expect(await client.hear('unsubscribed')).toMatchObject({ keys: [] })
     await record(sent, 'pending')
@@ -80,7 +82,7 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     await expect.poll(() => client.messages.filter(({ type }) => type === 'subscribed').length).toBe(2)
     await record(received, 'pending')
     await expect.poll(() => client.events().length).toBe(3)
-    expect(client.events().at(-1)?.payment).toMatchObject({ paymentId: received, status: 'pending' })
+    expect(client.events().at(-1)).toMatchObject({ paymentId: received, status: 'pending' })
     await client.end()
   })
 
@@ -106,9 +108,9 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
       await expect.poll(() => client.events().length, { timeout: 10_000 }).toBeGreaterThan(0)
       await client.end()
       // What came after the tenth is thrown away, as by a client that died before it looked at it.
-      for (const { id, payment } of client.events().slice(0, 10)) {
+      for (const { id, paymentId, status } of client.events().slice(0, 10)) {
         heard.push(id ?? '')
-        seen.push(`${payment?.paymentId} ${payment?.status}`)
+        seen.push(`${paymentId} ${status}`)
       }
       breaks++
       client = new SocketClient(app)
@@ -121,6 +123,27 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     expect(heard).toEqual([...heard].sort((a, b) => Number(a) - Number(b)))
     expect(new Set(heard).size).toBe(48)
     expect(new Set(seen)).toEqual(new Set(ids.flatMap((id) => ['created', 'pending', 'confirmed', 'finalized'].map((status) => `${id} ${status}`))))
+  })
+
+  test('verifications and settlements have keys of their own, and a wallet brings all three', async () => {
+    const { address: wallet } = evmWallet()
+    const [proofs, wallets] = [new SocketClient(app), new SocketClient(app)]
+    expect(await proofs.enter(owner.key, ['verifications', 'settlements'])).toMatchObject({ keys: ['verifications', 'settlements'] })
+    await wallets.enter(owner.key, [wallet])
+    const [id, other] = [await createPayment({ recipient: wallet }), await createPayment()]
+    const facts = { accountId: owner.accountId, status: 'confirmed', source: 'service', blockHeight: 1, at: new Date() } as const
+    for (const paymentId of [other, id]) {
+      for (const kind of EVENT_KINDS) await db.transaction((tx) => recordEvent(tx, { ...facts, kind, paymentId }))
+    }
+    await expect
+      .poll(() => proofs.events('settlement').map(({ paymentId, status }) => [paymentId, status]))
+      .toEqual([other, id].map((each) => [each, 'confirmed']))
+    expect(proofs.events('verification').map(({ paymentId }) => paymentId)).toEqual([other, id])
+    expect(proofs.events('payment')).toEqual([])
+    await expect
+      .poll(() => EVENT_KINDS.flatMap((kind) => wallets.events(kind).map(({ type, paymentId }) => [type, paymentId])))
+      .toEqual(EVENT_KINDS.map((kind) => [kind, id]))
+    await Promise.all([proofs.end(), wallets.end()])
   })
 
   test('a position ahead of the newest event hides nothing', async () => {
@@ -156,7 +179,11 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
   test.each([
     ['not JSON', 'hello', 'Expected well-formed JSON.'],
     ['an unknown method', { method: 'dance' }, /^method: /],
-    ['an unknown key', { method: 'subscribe', keys: ['everything'] }, 'keys: Expected "payments" or a wallet address, received "everything".'],
+    [
+      'an unknown key',
+      { method: 'subscribe', keys: ['everything'] },
+      'keys: Expected payments, verifications, settlements, or a wallet address, received "everything".',
+    ],
     ['a second authentication', { method: 'authenticate', apiKey: 'x' }, 'This connection is authenticated already.'],
   ])('%s is answered with an error and the connection stays', async (_, request, message) => {
     const client = new SocketClient(app)
@@ -215,7 +242,7 @@ describe('the order lock', () => {
     const { accountId } = await createTestKey(db)
     const paymentId = createPaymentId()
     await insertTestPayment(db, { id: paymentId, accountId })
-    const filter = { accountId, payments: true, wallets: [] }
+    const filter = { accountId, kinds: ['payment' as const], wallets: [] }
 
     async function overlap(write: (tx: Database, status: PaymentStatus) => Promise<unknown>): Promise<PaymentStatus[]> {
       const wrote = Promise.withResolvers<void>()

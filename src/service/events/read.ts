@@ -1,9 +1,10 @@
-import { and, asc, eq, gt, inArray, lte, max, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, lte, max, or } from 'drizzle-orm'
+import type { EventKind } from '#contract/event.ts'
 import type { Database } from '#postgres/open.ts'
 import { event, payment } from '../db/schema.ts'
 
-/** What a subscriber follows: all payments of its account, or those that some wallets sent or received. */
-export type Filter = { accountId: string; payments: boolean; wallets: readonly string[] }
+/** What a subscriber follows: these kinds of event of its whole account, and every kind of what some wallets sent or received. */
+export type Filter = { accountId: string; kinds: readonly EventKind[]; wallets: readonly string[] }
 
 export type EventRow = typeof event.$inferSelect
 
@@ -33,13 +34,12 @@ export async function lastEventId(db: Database, accountId: string): Promise<bigi
   return row?.id ?? 0n
 }
 
-/** How many events a payment had when this one was written, itself included. */
+/** How often a payment had changed its status when this event was written, by this event included. */
 export async function countUpTo(db: Database, row: EventRow): Promise<number> {
-  return await db.$count(event, and(eq(event.paymentId, row.paymentId), lte(event.id, row.id)))
+  return await db.$count(event, and(eq(event.paymentId, row.paymentId), eq(event.kind, 'payment'), lte(event.id, row.id)))
 }
 
 function matches(filter: Filter) {
-  if (filter.payments) return undefined
-  if (filter.wallets.length === 0) return sql`false`
-  return or(inArray(payment.sender, [...filter.wallets]), inArray(payment.recipient, [...filter.wallets]))
+  const ofWallets = [inArray(payment.sender, [...filter.wallets]), inArray(payment.recipient, [...filter.wallets])]
+  return or(inArray(event.kind, [...filter.kinds]), ...(filter.wallets.length > 0 ? ofWallets : []))
 }

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import type { EventKind } from '#contract/event.ts'
 import type { EventSource, PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { event } from '../db/schema.ts'
@@ -10,6 +11,8 @@ export const EVENT_CHANNEL = 'service_event'
 const EVENT_ORDER_LOCK = 4_020_002
 
 export type NewEvent = {
+  /** A change of status otherwise. */
+  kind?: EventKind
   accountId: string
   paymentId: string
   status: PaymentStatus

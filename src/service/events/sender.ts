@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws'
-import type { SocketMessage } from '#contract/event.ts'
+import type { EventKind, SocketMessage } from '#contract/event.ts'
 import { stringifyJson } from '#contract/json.ts'
 import type { EventMessage } from './to-message.ts'
 
@@ -9,7 +9,7 @@ export const CLOSE = { goingAway: 1001, failed: 1011, tooSlow: 1013, unauthorize
 /** After this a close frame that the client never read is no longer waited for. */
 const CLOSE_WITHIN_MS = 1_000
 
-type Outgoing = Exclude<SocketMessage, { type: 'payment' }> | EventMessage
+type Outgoing = Exclude<SocketMessage, { type: EventKind }> | EventMessage
 
 export type Sender = {
   /** Resolves when the message has left this process, so a caller that waits never has more than one in memory. */

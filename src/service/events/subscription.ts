@@ -1,3 +1,4 @@
+import { EVENT_KEYS } from '#contract/event.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { parseAddress } from '#contract/address.ts'
 import type { Database } from '#postgres/open.ts'
@@ -27,7 +28,7 @@ export function createSubscription(db: Database, accountId: string, deliver: (ro
   let again = false
 
   function filter(): Filter {
-    return { accountId, payments: keys.has('payments'), wallets: [...keys].filter((key) => key !== 'payments') }
+    return { accountId, kinds: [...keys].filter(isKindKey).map((key) => EVENT_KEYS[key]), wallets: [...keys].filter((key) => !isKindKey(key)) }
   }
 
   async function drain(): Promise<void> {
@@ -85,12 +86,16 @@ export function createSubscription(db: Database, accountId: string, deliver: (ro
   }
 }
 
-/** `payments`, or a wallet's address in its normal form. */
+/** A kind's key, or a wallet's address in its normal form. */
 function toKey(text: string): string {
-  if (text === 'payments') return text
+  if (isKindKey(text)) return text
   const parsed = parseAddress(text)
   if (parsed.ok) return parsed.address
-  throw invalidKeys(`Expected "payments" or a wallet address, received ${JSON.stringify(text.slice(0, 60))}.`)
+  throw invalidKeys(`Expected ${Object.keys(EVENT_KEYS).join(', ')}, or a wallet address, received ${JSON.stringify(text.slice(0, 60))}.`)
+}
+
+function isKindKey(text: string): text is keyof typeof EVENT_KEYS {
+  return Object.hasOwn(EVENT_KEYS, text)
 }
 
 function invalidKeys(message: string): ProblemError {

@@ -1,11 +1,11 @@
 import type * as v from 'valibot'
-import type { PaymentEvent } from '#contract/event.ts'
+import type { StreamEvent } from '#contract/event.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import type { Database } from '#postgres/open.ts'
 import { countUpTo, type EventRow } from './read.ts'
 
 /** What a reader of the stream gets; amounts as their handler wrote them. */
-export type EventMessage = v.InferInput<typeof PaymentEvent>
+export type EventMessage = v.InferInput<typeof StreamEvent>
 export type ReadPayment = (paymentId: string) => Promise<v.InferInput<typeof PaymentStatusBody>>
 
 /**
@@ -16,5 +16,5 @@ export async function toMessage(db: Database, row: EventRow, readPayment: ReadPa
   const payment = await readPayment(row.paymentId)
   const events = payment.events.slice(0, await countUpTo(db, row))
   const failure = row.status === 'failed' ? payment.failure : null
-  return { type: 'payment', id: String(row.id), payment: { ...payment, status: row.status, failure, events } }
+  return { ...payment, type: row.kind, id: String(row.id), status: row.status, failure, events }
 }

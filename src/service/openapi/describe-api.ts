@@ -127,7 +127,7 @@ const INTRODUCTION = [
   'Payments with x402 in native ETH and SOL. Every request carries `Authorization: Bearer <API key>`.',
   `Plans: standard ${PLANS.standard.requestsPerMinute} and premium ${PLANS.premium.requestsPerMinute} requests a minute.`,
   'Amounts are JSON numbers whose digits count, and beside them atomic units as text. Times are Unix milliseconds. Unknown fields are refused.',
-  'Status changes arrive live over the WebSocket `/ws`: send `{"method":"authenticate","apiKey":"…"}` within 5 seconds, then `{"method":"subscribe","keys":["payments"],"since":"<id of the last event seen>"}`.',
+  'Status changes arrive live over the WebSocket `/ws`: send `{"method":"authenticate","apiKey":"…"}` within 5 seconds, then `{"method":"subscribe","keys":["payments"],"since":"<id of the last event seen>"}`. Keys: `payments` (every change of a status), `verifications` (a proof was found good), `settlements` (the payment of a proof is on its chain), or a wallet address (all three, of its payments). Each message has `type`, `id` and the fields of the status body.',
 ].join('\n\n')
 
 const RETRY_AFTER = { description: 'Seconds until a retry can help.', schema: { type: 'integer', minimum: 1 } }

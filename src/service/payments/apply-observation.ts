@@ -1,6 +1,7 @@
 import type { EventSource, PaymentStatus } from '#contract/payment.ts'
 import type { Observation } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
+import { isProven } from '../db/claims.ts'
 import { findBySignature, lockPayment, movePayment, type MoveFacts, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../events/record.ts'
 import { pays } from './pays.ts'
@@ -33,6 +34,10 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
       }
       for (const status of path) {
         await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status, source: seen.source, blockHeight: height, at })
+      }
+      if (path.includes('confirmed') && (await isProven(tx, row.id))) {
+        const status = path.at(-1) ?? row.status
+        await recordEvent(tx, { kind: 'settlement', accountId: row.accountId, paymentId: row.id, status, source: seen.source, blockHeight: height, at })
       }
       return path.length > 0 ? 'moved' : 'same'
     })

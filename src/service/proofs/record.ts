@@ -22,6 +22,7 @@ export async function recordLanded(context: Context, recorded: Recorded, landed:
     const own = await takeOwn({ ...context, db: tx }, recorded, landed)
     if (own && isPaid(own.status)) {
       await consume(tx, recorded, { paymentId: own.id, transaction: null })
+      await tellProven(tx, own, context.now())
       return own
     }
     const facts = { signature: recorded.examined.signature, blockHeight: landed.height, blockHash: landed.blockHash, fee: landed.feeAtomic }
@@ -39,6 +40,7 @@ export async function recordBroadcast(context: Context, recorded: Recorded, limi
     const own = await takeOwn({ ...context, db: tx }, recorded, { state: 'pending', transfer: recorded.transfer })
     if (own?.status === 'pending') {
       await consume(tx, recorded, { paymentId: own.id, transaction })
+      await tellProven(tx, own, context.now())
       return own
     }
     const row = { reportedSignature: signature, nonce: recorded.transfer.nonce, ...limits }
@@ -102,7 +104,15 @@ async function insertReceived(context: Context, recorded: Recorded, { statuses, 
   for (const status of statuses) {
     await recordEvent(context.db, { accountId, paymentId: inserted.id, status, source: 'service', blockHeight: inserted.blockHeight, at })
   }
+  await tellProven(context.db, inserted, at)
   return inserted
+}
+
+/** A settlement that the chain shows only later is told by `applyObservation`. */
+async function tellProven(tx: Database, row: PaymentRecord, at: Date): Promise<void> {
+  for (const kind of isPaid(row.status) ? (['verification', 'settlement'] as const) : (['verification'] as const)) {
+    await recordEvent(tx, { kind, accountId: row.accountId, paymentId: row.id, status: row.status, source: 'service', blockHeight: row.blockHeight, at })
+  }
 }
 
 /** The payer chose this text; Postgres cannot hold a null character. */

@@ -1,11 +1,13 @@
 import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import bs58 from 'bs58'
+import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import { alter, proveMemo, proveTransfer, refusal, refused, type SolanaProof } from '#testing/proofs.ts'
 import { startRightTime } from '#testing/right-time.ts'
 import { eventually, openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
+import { event } from '../db/schema.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { followOnce } from '../watchers/follow.ts'
@@ -174,6 +176,17 @@ describe('a transfer that the service broadcasts', () => {
     const { paymentId } = waiting
     expect(await receive(all, header, { memo: 'order-11' })).toMatchObject({ paymentId, verified: true, alreadyProcessed: false })
     expect(await receive(all, header, { memo: 'order-11' })).toMatchObject({ paymentId, verified: true, alreadyProcessed: true })
+    const told = await context.db
+      .select()
+      .from(event)
+      .where(eq(event.paymentId, paymentId ?? ''))
+      .orderBy(event.id)
+    expect(told.map(({ kind, status }) => `${kind} ${status}`)).toEqual([
+      'payment pending',
+      'verification pending',
+      'payment confirmed',
+      'settlement confirmed',
+    ])
     expect(await solana.connection.getBalance(all.payee.publicKey)).toBe(Number(LAMPORTS))
   })
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { eq } from 'drizzle-orm'
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
@@ -6,6 +7,7 @@ import { alter, proveTxid, refusal, refused, type EvmProof } from '#testing/proo
 import { eventually, openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { encodeHeader } from '#x402/header.ts'
 import type { Actor, Context } from '../context.ts'
+import { event } from '../db/schema.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { readHistory } from '../payments/history.ts'
 import { readPaymentBody } from '../payments/status.ts'
@@ -99,6 +101,25 @@ function chain() {
   if (!found) throw new Error('no chain')
   return found
 }
+
+test('tells the stream of the verification and of the settlement, once each', async () => {
+  const sent = await send()
+  const header = await prove(sent)
+  const { paymentId } = await receive(sent, header)
+  await receive(sent, header)
+  const rows = await context.db
+    .select()
+    .from(event)
+    .where(eq(event.paymentId, paymentId ?? ''))
+    .orderBy(event.id)
+  expect(rows.map(({ kind, status }) => [kind, status])).toEqual([
+    ['payment', 'confirmed'],
+    ['verification', 'confirmed'],
+    ['settlement', 'confirmed'],
+  ])
+  // Beside them, the payment's own history stays what happened to its status.
+  expect((await readPaymentBody(context, paymentId ?? '')).events).toHaveLength(1)
+})
 
 describe('single use', () => {
   test('the same proof for the same question gets the same payment again', async () => {

@@ -82,7 +82,7 @@ function startEvents(): () => void {
 
 function receive(data: string): void {
   const result = v.safeParse(PaymentEvent, readJson(data))
-  if (result.success) applyPayment(result.output.payment)
+  if (result.success) applyPayment(result.output)
   // An event this build cannot read still says that something changed.
   else refresh()
 }

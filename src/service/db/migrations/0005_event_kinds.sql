@@ -1,0 +1,1 @@
+ALTER TABLE "service"."event" ADD COLUMN "kind" text DEFAULT 'payment' NOT NULL;
