@@ -12,6 +12,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const FORBIDDEN: Record<string, string> = {
   contract: 'chains/intent.ts',
   chains: 'service/context.ts',
+  egress: 'contract/network.ts',
   postgres: 'contract/network.ts',
   web: 'service/context.ts',
   bff: 'service/context.ts',
@@ -19,7 +20,7 @@ const FORBIDDEN: Record<string, string> = {
   devnet: 'web/main.tsx',
 }
 const BROWSER_FOLDERS = ['contract', 'chains', 'web']
-const SERVER_FOLDERS = ['postgres', 'bff', 'service']
+const SERVER_FOLDERS = ['egress', 'postgres', 'bff', 'service']
 
 type Plant = { title: string; path: string; source: string; by: 'lint' | 'types'; expected: RegExp }
 

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { translations } from '../web/locales/macros.ts'
 
 const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] }
 
@@ -12,6 +13,7 @@ export default defineConfig({
   test: {
     projects: [
       {
+        plugins: [translations()],
         test: {
           ...shared,
           name: 'unit',
@@ -20,10 +22,11 @@ export default defineConfig({
         },
       },
       {
+        plugins: [translations()],
         test: {
           ...shared,
           name: 'integration',
-          include: ['src/{postgres,service,bff,devnet}/**/*.test.ts', 'src/testing/*.test.ts'],
+          include: ['src/{egress,postgres,service,bff,devnet}/**/*.test.ts', 'src/testing/*.test.ts'],
           exclude: ['src/testing/repository.test.ts'],
           testTimeout: 60_000,
           hookTimeout: 90_000,

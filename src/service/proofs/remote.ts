@@ -1,12 +1,13 @@
 import * as v from 'valibot'
+import { EgressProblem } from '#egress/exchange.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
 import { methodOf, type PaymentPayload } from '#x402/payload.ts'
 import { toV1, type Requirements } from '#x402/requirements.ts'
 import { SettleResponse, VerifyResponse } from '#x402/settlement.ts'
 import type { Context } from '../context.ts'
-import { EgressProblem, postJson } from '../egress/post.ts'
 import { undecided, type Checklist } from './checklist.ts'
 import type { Deadline } from './deadline.ts'
+import { postJson } from './post-json.ts'
 import type { Terms } from './terms.ts'
 
 /** How long terms are said to be good for, in seconds, where the payer's own words say nothing. */

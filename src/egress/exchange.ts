@@ -1,0 +1,105 @@
+import { lookup, type LookupAddress } from 'node:dns'
+import { request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http'
+import { request as requestSecure } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { isPublicAddress } from './public-address.ts'
+import { refuseUrl } from './refuse-url.ts'
+
+/** The only way from which a program of ours asks an address that somebody else chose. */
+
+const MAX_HEADER_BYTES = 16 * 1024
+
+/** The same for every cause: what is behind an address is nobody's business. The cause is for our log alone. */
+export class EgressProblem extends Error {
+  override name = 'EgressProblem'
+
+  constructor(cause: unknown) {
+    super('The address could not be asked.', { cause })
+  }
+}
+
+export type Question = { method: string; url: URL; headers: Readonly<Record<string, string>>; body?: Uint8Array }
+
+export type Limits = {
+  /** From the look-up of the name to the last byte. */
+  timeoutMs: number
+  maxBytes: number
+  /** For tests and the embedded network: `http://127.0.0.1` is allowed, and nothing else beside. */
+  loopback: boolean
+}
+
+export type Answer = { status: number; headers: readonly (readonly [name: string, value: string])[]; body: Uint8Array }
+
+/**
+ * Asks a public address: no redirects are followed, nothing compressed is read, and the address is judged as it is written, as its name is
+ * looked up, and as it is connected to.
+ * @throws EgressProblem
+ */
+export async function exchange(question: Question, limits: Limits): Promise<Answer> {
+  const refused = refuseUrl(question.url, limits.loopback)
+  if (refused) throw new EgressProblem(refused)
+  try {
+    return await ask(question, limits)
+  } catch (error) {
+    throw new EgressProblem(error)
+  }
+}
+
+function ask({ method, url, headers, body }: Question, { timeoutMs, maxBytes, loopback }: Limits): Promise<Answer> {
+  const plain = url.protocol === 'http:'
+  const allowed = (address: string) => isPublicAddress(address) || (loopback && address === '127.0.0.1')
+  const length = body ? { 'content-length': String(body.length) } : {}
+  const options: RequestOptions = {
+    method,
+    headers: { 'user-agent': 'paydesk', ...headers, 'accept-encoding': 'identity', ...length },
+    // A connection of its own: one that was checked for another host must not be used again.
+    agent: false,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    lookup: guardedLookup(allowed),
+    signal: AbortSignal.timeout(Math.ceil(timeoutMs)),
+  }
+  return new Promise((resolve, reject) => {
+    const request = (plain ? requestPlain : requestSecure)(url, options, (response) => {
+      readAnswer(response, maxBytes).then(resolve, (error: unknown) => {
+        request.destroy()
+        reject(error)
+      })
+    })
+    request.on('error', reject)
+    request.on('socket', (socket) => {
+      socket.once('connect', () => {
+        if (!allowed(socket.remoteAddress ?? '')) request.destroy(new Error('The connection leads to an address that is not public.'))
+      })
+    })
+    request.end(body)
+  })
+}
+
+/** Every address of the name must be public: one that is not means somebody plays with names. */
+function guardedLookup(allowed: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      const [first] = addresses ?? []
+      if (error || !first) return callback(error ?? new Error('The name has no address.'), '', 0)
+      if (addresses.some(({ address }: LookupAddress) => !allowed(address)))
+        return callback(new Error('The name leads to an address that is not public.'), '', 0)
+      if (options.all) callback(null, addresses)
+      else callback(null, first.address, first.family)
+    })
+  }
+}
+
+async function readAnswer(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+  const { statusCode = 0, rawHeaders, headers } = response
+  const encoding = headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity') throw new Error('Expected an answer without compression.')
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > maxBytes) throw new Error(`Expected at most ${maxBytes} bytes.`)
+    chunks.push(chunk)
+  }
+  const pairs = rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1] ?? ''] as const] : []))
+  return { status: statusCode, headers: pairs, body: Buffer.concat(chunks) }
+}
