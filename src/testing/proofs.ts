@@ -3,8 +3,8 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { EVM_NATIVE, SOLANA_NATIVE } from '#contract/address.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { encodeBase64, encodeHeader } from '#x402/header.ts'
-import { NATIVE_TRANSFER_METHOD } from '#x402/methods.ts'
-import { offerProofTypedData, proofTypedData, TXID_METHOD } from '#x402/txid.ts'
+import { NATIVE_TRANSFER_METHOD, TXID_METHOD } from '#x402/methods.ts'
+import { offerProofTypedData, proofTypedData } from '#x402/txid.ts'
 import { toV1, type Requirements } from '#x402/requirements.ts'
 
 /** Payment proofs as payers make them, for tests. */

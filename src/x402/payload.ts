@@ -1,8 +1,7 @@
 import * as v from 'valibot'
 import { decodeHeader } from './header.ts'
-import { NATIVE_TRANSFER_METHOD, SIGNED_TRANSACTION_METHOD } from './methods.ts'
+import { NATIVE_TRANSFER_METHOD, SIGNED_TRANSACTION_METHOD, TXID_METHOD } from './methods.ts'
 import { Requirements, ResourceInfo } from './requirements.ts'
-import { TXID_METHOD } from './txid.ts'
 
 /** What a payer sends, in both versions. */
 

@@ -1,34 +1,31 @@
 import * as v from 'valibot'
 import { chainIdOf, type NetworkId } from '#contract/network.ts'
+import { EXACT_SCHEME, TXID_METHOD } from './methods.ts'
 import { RequirementsV1 } from './requirements.ts'
 
 /**
  * The proof a payer signs for a native transfer it broadcast itself: scheme `exact`, `assetTransferMethod: "txid"`.
  * @see scheme_exact_txid.md, draft v0.2 (x402 pull request #1004); family "client-submitted", scheme_exact.md (pull request #3145)
  */
-export const TXID_METHOD = 'txid'
+
+const text = <N extends string>(name: N) => ({ name, type: 'string' }) as const
+
+const REFERENCE = [text('txRef'), { name: 'from', type: 'address' }] as const
+const RESOURCE = [text('url'), text('description'), text('mimeType')] as const
+const METHOD = [text('scheme'), text('assetTransferMethod'), text('network')] as const
+const PAYEE = [text('asset'), { name: 'payTo', type: 'address' }] as const
+const TIMEOUT = { name: 'maxTimeoutSeconds', type: 'uint256' } as const
 
 export const PROOF_TYPES = {
-  PaymentProof: [
-    { name: 'txRef', type: 'string' },
-    { name: 'from', type: 'address' },
-    { name: 'resource', type: 'Resource' },
-    { name: 'accepted', type: 'Accepted' },
-  ],
-  Resource: [
-    { name: 'url', type: 'string' },
-    { name: 'description', type: 'string' },
-    { name: 'mimeType', type: 'string' },
-  ],
-  Accepted: [
-    { name: 'scheme', type: 'string' },
-    { name: 'assetTransferMethod', type: 'string' },
-    { name: 'network', type: 'string' },
-    { name: 'amount', type: 'string' },
-    { name: 'asset', type: 'string' },
-    { name: 'payTo', type: 'address' },
-    { name: 'maxTimeoutSeconds', type: 'uint256' },
-  ],
+  PaymentProof: [...REFERENCE, { name: 'resource', type: 'Resource' }, { name: 'accepted', type: 'Accepted' }],
+  Resource: RESOURCE,
+  Accepted: [...METHOD, text('amount'), ...PAYEE, TIMEOUT],
+} as const
+
+/** The types of a v1 proof: terms and resource stand together in the offer. */
+export const OFFER_PROOF_TYPES = {
+  PaymentProof: [...REFERENCE, { name: 'offer', type: 'Offer' }],
+  Offer: [...METHOD, text('maxAmountRequired'), ...PAYEE, text('resource'), text('description'), text('mimeType'), TIMEOUT],
 } as const
 
 export type ProofTerms = {
@@ -44,65 +41,35 @@ export type ProofTerms = {
 
 /** The EIP-712 typed data of a proof over `txRef`, the transaction's hash in lower case; without one the signer fills it in. */
 export function proofTypedData(terms: ProofTerms, txRef?: string) {
-  const { network, from, payTo, asset, amountAtomic, maxTimeoutSeconds, resource } = terms
+  const { amount, url, description, mimeType, ...accepted } = messageOf(terms, terms.network)
   return {
-    domain: { name: 'x402 Payment Proof', version: '1', chainId: chainIdOf(network) },
+    domain: domainOf(terms),
     types: PROOF_TYPES,
     primaryType: 'PaymentProof' as const,
-    message: {
-      ...(txRef !== undefined && { txRef }),
-      from,
-      resource: { url: resource.url ?? '', description: resource.description ?? '', mimeType: resource.mimeType ?? '' },
-      accepted: { scheme: 'exact', assetTransferMethod: TXID_METHOD, network, amount: amountAtomic.toString(), asset, payTo, maxTimeoutSeconds },
-    },
+    message: { ...(txRef !== undefined && { txRef }), from: terms.from, resource: { url, description, mimeType }, accepted: { ...accepted, amount } },
   }
 }
 
-/** The types of a v1 proof: terms and resource stand together in the offer. */
-export const OFFER_PROOF_TYPES = {
-  PaymentProof: [
-    { name: 'txRef', type: 'string' },
-    { name: 'from', type: 'address' },
-    { name: 'offer', type: 'Offer' },
-  ],
-  Offer: [
-    { name: 'scheme', type: 'string' },
-    { name: 'assetTransferMethod', type: 'string' },
-    { name: 'network', type: 'string' },
-    { name: 'maxAmountRequired', type: 'string' },
-    { name: 'asset', type: 'string' },
-    { name: 'payTo', type: 'address' },
-    { name: 'resource', type: 'string' },
-    { name: 'description', type: 'string' },
-    { name: 'mimeType', type: 'string' },
-    { name: 'maxTimeoutSeconds', type: 'uint256' },
-  ],
-} as const
-
 /** The EIP-712 typed data of a v1 proof. `networkName` is spelled as the offer spells it; the chain itself is in the domain. */
 export function offerProofTypedData(terms: ProofTerms & { networkName: string }, txRef: string) {
-  const { network, networkName, from, payTo, asset, amountAtomic, maxTimeoutSeconds, resource } = terms
+  const { amount: maxAmountRequired, url: resource, ...offer } = messageOf(terms, terms.networkName)
   return {
-    domain: { name: 'x402 Payment Proof', version: '1', chainId: chainIdOf(network) },
+    domain: domainOf(terms),
     types: OFFER_PROOF_TYPES,
     primaryType: 'PaymentProof' as const,
-    message: {
-      txRef,
-      from,
-      offer: {
-        scheme: 'exact',
-        assetTransferMethod: TXID_METHOD,
-        network: networkName,
-        maxAmountRequired: amountAtomic.toString(),
-        asset,
-        payTo,
-        resource: resource.url ?? '',
-        description: resource.description ?? '',
-        mimeType: resource.mimeType ?? '',
-        maxTimeoutSeconds,
-      },
-    },
+    message: { txRef, from: terms.from, offer: { ...offer, maxAmountRequired, resource } },
   }
+}
+
+function domainOf({ network }: ProofTerms) {
+  return { name: 'x402 Payment Proof', version: '1', chainId: chainIdOf(network) }
+}
+
+/** Everything that is signed beside the transaction and its sender; the versions only arrange it differently. */
+function messageOf({ payTo, asset, amountAtomic, maxTimeoutSeconds, resource }: ProofTerms, network: string) {
+  const { url = '', description = '', mimeType = '' } = resource
+  const terms = { scheme: EXACT_SCHEME, assetTransferMethod: TXID_METHOD, network, amount: amountAtomic.toString(), asset, payTo, maxTimeoutSeconds }
+  return { ...terms, url, description, mimeType }
 }
 
 /** A proof on EVM: the payer's signature binds the transaction to the resource and the terms. */
