@@ -50,3 +50,12 @@ test('a missing networks file is a problem of the configuration', () => {
   expect(() => readEnv({ NETWORKS_FILE: '/nowhere.json' })).toThrow('NETWORKS_FILE: expected a file that can be read, received "/nowhere.json".')
   expect(() => toConfig({})).toThrow(/NETWORKS: expected a JSON array/)
 })
+
+test('VAULT_KMS_KEY takes the place of the key file, and is the ARN of a key', () => {
+  const arn = 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab'
+  const read = (env: Record<string, string>) => toConfig({ NETWORKS, ...env }).vaultKey
+  expect(read({ VAULT_KMS_KEY: arn })).toEqual({ kmsKey: arn })
+  expect(read({ DATA_DIR: '/data' })).toEqual({ file: '/data/vault.key' })
+  expect(() => read({ VAULT_KMS_KEY: arn.replace('key/', 'alias/') })).toThrow(/VAULT_KMS_KEY: expected the ARN of a key/)
+  expect(() => read({ VAULT_KMS_KEY: arn, VAULT_KEY_FILE: '/x' })).toThrow('expected one of the two, received both')
+})

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { Network } from '#contract/network.ts'
+import { isKmsKey } from './wallets/kms-key.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -13,13 +14,15 @@ export type ServiceConfig = {
   database: DatabaseTarget
   networks: Network[]
   logLevel: (typeof LOG_LEVELS)[number]
-  /** The file of the key that wraps the keys of managed wallets; made at the first start. */
-  vaultKeyFile: string
+  vaultKey: VaultKey
   /** Facilitators that a seller may have a payment verified by; none without. */
   facilitators?: FacilitatorPolicy
   /** For tests of recovery: the step at which this process kills itself. */
   crashAt: string | undefined
 }
+
+/** What wraps the keys of managed wallets: a key in a file, made at the first start, or a key of AWS KMS by its ARN. */
+export type VaultKey = { file: string } | { kmsKey: string }
 
 export type FacilitatorPolicy = {
   /** Base URLs. */
@@ -77,6 +80,11 @@ const variables = {
     expected: 'the file of the key that seals managed wallets (vault.key in DATA_DIR otherwise)',
     example: '/run/secrets/paydesk-vault.key',
   },
+  VAULT_KMS_KEY: {
+    schema: v.optional(v.pipe(v.string(), v.check(isKmsKey))),
+    expected: 'the ARN of a key (not an alias) of AWS KMS that seals managed wallets, in place of VAULT_KEY_FILE',
+    example: 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab',
+  },
   FACILITATOR_ALLOWLIST: {
     schema: v.optional(
       v.pipe(
@@ -109,6 +117,7 @@ export function toConfig(env: Env): ServiceConfig {
     'NETWORKS',
     'LOG_LEVEL',
     'VAULT_KEY_FILE',
+    'VAULT_KMS_KEY',
     'FACILITATOR_ALLOWLIST',
     'FACILITATOR_LOOPBACK',
     'CRASH_AT',
@@ -119,7 +128,7 @@ export function toConfig(env: Env): ServiceConfig {
     database: toTarget(values),
     networks: values.NETWORKS,
     logLevel: values.LOG_LEVEL,
-    vaultKeyFile: toKeyFile(values),
+    vaultKey: toVaultKey(values),
     facilitators: { allowed: values.FACILITATOR_ALLOWLIST ?? [], loopback: values.FACILITATOR_LOOPBACK === '1' },
     crashAt: values.CRASH_AT,
   }
@@ -134,15 +143,18 @@ export function readDatabase(env: Env): DatabaseTarget {
 }
 
 /**
- * The file of the vault's key alone.
+ * The vault's key alone.
  * @throws ConfigError
  */
-export function readVaultKeyFile(env: Env): string {
-  return toKeyFile(readVariables(env, ['DATA_DIR', 'VAULT_KEY_FILE']))
+export function readVaultKey(env: Env): VaultKey {
+  return toVaultKey(readVariables(env, ['DATA_DIR', 'VAULT_KEY_FILE', 'VAULT_KMS_KEY']))
 }
 
-function toKeyFile(values: Values<'DATA_DIR' | 'VAULT_KEY_FILE'>): string {
-  return values.VAULT_KEY_FILE ?? join(values.DATA_DIR, 'vault.key')
+function toVaultKey(values: Values<'DATA_DIR' | 'VAULT_KEY_FILE' | 'VAULT_KMS_KEY'>): VaultKey {
+  const { VAULT_KMS_KEY: kmsKey, VAULT_KEY_FILE: file } = values
+  if (kmsKey === undefined) return { file: file ?? join(values.DATA_DIR, 'vault.key') }
+  if (file !== undefined) throw new ConfigError('VAULT_KMS_KEY, VAULT_KEY_FILE: expected one of the two, received both.')
+  return { kmsKey }
 }
 
 function toTarget(values: Values<'DATABASE_URL' | 'DATA_DIR'>): DatabaseTarget {

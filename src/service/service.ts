@@ -9,11 +9,12 @@ import { startHousekeeping } from './housekeeping.ts'
 import { startServer } from './http/server.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { startFolding } from './payments/history-folding.ts'
 import { readPaymentBody } from './payments/status.ts'
 import { routes } from './routes/routes.ts'
 import { startFlushing } from './usage/start-flushing.ts'
 import { createUsageLog } from './usage/usage-log.ts'
-import { openFileVault } from './wallets/file-vault.ts'
+import { openVault } from './wallets/open-vault.ts'
 import { startWatchers } from './watchers/start.ts'
 
 export type RunningService = {
@@ -29,7 +30,7 @@ const STOP_WITHIN_MS = 8_000
 /** Builds and starts the payment service. What was started is stopped again when a later part fails. */
 export async function createService(config: ServiceConfig, overrides: { now?: () => Date } = {}): Promise<RunningService> {
   const log = createLog(config.logLevel)
-  const vault = openFileVault(config.vaultKeyFile)
+  const vault = await openVault(config.vaultKey)
   await using stack = new AsyncDisposableStack()
   const database = stack.use(
     await openDatabase(config.database, { ...SERVICE_SCHEMA, onWarning: (error) => log.warn({ err: error }, 'database connection lost') }),
@@ -38,6 +39,7 @@ export async function createService(config: ServiceConfig, overrides: { now?: ()
   stack.defer(async () => void (await Promise.all([...chains.values()].map((chain) => chain.close()))))
   const context: Context = { config, db: database.db, chains, vault, log, usage: createUsageLog(database.db), now: overrides.now ?? (() => new Date()) }
   stack.defer(startFlushing(context))
+  stack.defer(startFolding(context))
   const metrics = createMetrics()
 
   const watchers = startWatchers(context)

@@ -67,7 +67,7 @@ export class Desk {
       database: { dataDir: join(this.#folder, 'service') },
       networks: this.networks,
       logLevel: 'silent',
-      vaultKeyFile: join(this.#folder, 'service', 'vault.key'),
+      vaultKey: { file: join(this.#folder, 'service', 'vault.key') },
       crashAt: undefined,
     })
     this.#ports.service = this.service.port
@@ -85,6 +85,8 @@ export class Desk {
       sellerWallets: [],
       operatorWallets: [],
       title: 'Test desk',
+      relay: { audience: 'everyone', loopback: true },
+      examples: [],
       trustedProxyHops: 0,
       logLevel: 'debug',
       ...this.#options.bff,

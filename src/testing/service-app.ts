@@ -67,7 +67,7 @@ export async function startTestApp({
   await using stack = new AsyncDisposableStack()
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const context: Context = {
-    config: { host: '127.0.0.1', port: 0, database: target, networks: [], logLevel: 'info', vaultKeyFile: 'unused', crashAt: undefined },
+    config: { host: '127.0.0.1', port: 0, database: target, networks: [], logLevel: 'info', vaultKey: { file: 'unused' }, crashAt: undefined },
     db: database.db,
     chains: new Map(),
     vault: createVault(randomBytes(32)),

@@ -32,7 +32,7 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
 
   async function admin(...args: string[]): Promise<Record<string, unknown>[]> {
     const line = parseCommandLine(args)
-    const { value } = await findCommand(line).run({ db: opened.db, vault: () => vault, now: NOW }, line.values)
+    const { value } = await findCommand(line).run({ db: opened.db, vault: async () => vault, now: NOW }, line.values)
     return (Array.isArray(value) ? value : [value]) as Record<string, unknown>[]
   }
 

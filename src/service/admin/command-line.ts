@@ -32,7 +32,7 @@ export type CommandLine = ReturnType<typeof parseCommandLine>
 export type Values = CommandLine['values']
 
 /** What commands work with; the vault is opened by those that need it. */
-export type Operator = { db: Database; vault: () => KeyVault; now: Date }
+export type Operator = { db: Database; vault: () => Promise<KeyVault>; now: Date }
 
 export type Command = { options: readonly (keyof Values)[]; run: (operator: Operator, values: Values) => Promise<Report> }
 export type Commands = Readonly<Record<string, Command>>

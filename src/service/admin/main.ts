@@ -1,9 +1,9 @@
 import { ProblemError } from '#contract/problem.ts'
 import { openDatabase } from '#postgres/open.ts'
-import { readDatabase, readVaultKeyFile } from '../config.ts'
+import { readDatabase, readVaultKey } from '../config.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
 import { explainFailure } from '../explain-failure.ts'
-import { openFileVault } from '../wallets/file-vault.ts'
+import { openVault } from '../wallets/open-vault.ts'
 import { parseCommandLine, UsageError } from './command-line.ts'
 import { findCommand } from './run.ts'
 import { USAGE } from './usage.ts'
@@ -16,7 +16,7 @@ try {
   else {
     const command = findCommand(line)
     await using database = await openDatabase(readDatabase(process.env), SERVICE_SCHEMA)
-    const report = await command.run({ db: database.db, vault: () => openFileVault(readVaultKeyFile(process.env)), now: new Date() }, line.values)
+    const report = await command.run({ db: database.db, vault: () => openVault(readVaultKey(process.env)), now: new Date() }, line.values)
     process.stdout.write(line.values.json ? `${JSON.stringify(report.value)}\n` : `${report.text}\n`)
   }
 } catch (error) {

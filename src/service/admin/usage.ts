@@ -30,6 +30,6 @@ Options
   --json         one JSON document on stdout, for programs
   --help         this text
 
-The database is the service's: DATABASE_URL, or DATA_DIR (.paydesk/service). The key that seals wallets is in VAULT_KEY_FILE, or in vault.key of DATA_DIR:
-it must be the service's own. A folder is open in one process only, so stop the service first.
+The database is the service's: DATABASE_URL, or DATA_DIR (.paydesk/service). The key that seals wallets is in VAULT_KEY_FILE, or in vault.key of DATA_DIR,
+or in AWS KMS (VAULT_KMS_KEY): it must be the service's own. A folder is open in one process only, so stop the service first.
 `

@@ -10,7 +10,7 @@ export const walletCommands: Commands = {
   'wallet create': {
     options: ['account', 'family', 'name'],
     async run({ db, vault, now }, values) {
-      const wallet = await createWallet({ db, vault: vault(), now }, readWallet(values))
+      const wallet = await createWallet({ db, vault: await vault(), now }, readWallet(values))
       return { value: wallet, text: `The service signs for ${wallet.address} from now on (${wallet.id}).` }
     },
   },
@@ -19,7 +19,7 @@ export const walletCommands: Commands = {
     async run({ db, vault, now }, values) {
       const input = readWallet(values)
       const file = read(values, 'secret-file', [v.string(), 'a file with the private key, or - for standard input'])
-      const wallet = await createWallet({ db, vault: vault(), now }, { ...input, secret: readSecretFile(input.family, file) })
+      const wallet = await createWallet({ db, vault: await vault(), now }, { ...input, secret: readSecretFile(input.family, file) })
       return { value: wallet, text: `The service signs for ${wallet.address} from now on (${wallet.id}). Remove the file.` }
     },
   },

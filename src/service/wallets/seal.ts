@@ -29,7 +29,7 @@ export async function seal(vault: KeyVault, owner: Owner, secret: Uint8Array): P
 export async function unseal(vault: KeyVault, owner: Owner, sealed: Sealed): Promise<Uint8Array> {
   if (sealed.vaultKeyId !== vault.keyId) {
     throw new Error(
-      `The wallet ${owner.id} is sealed under the vault key ${sealed.vaultKeyId}, and this process has ${vault.keyId}. Point VAULT_KEY_FILE to the right one.`,
+      `The wallet ${owner.id} is sealed under the vault key ${sealed.vaultKeyId}, and this process has ${vault.keyId}. Point VAULT_KEY_FILE or VAULT_KMS_KEY to the right one.`,
     )
   }
   const context = contextOf(owner)
