@@ -1,6 +1,7 @@
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { translations } from './src/web/locales/macros.ts'
 
 /**
  * The web app as static files. Every address in the build is relative, so one build serves any base path;
@@ -8,7 +9,7 @@ import { defineConfig } from 'vite'
  */
 export default defineConfig({
   base: './',
-  plugins: [react(), tailwindcss()],
+  plugins: [translations(), react(), tailwindcss()],
   build: {
     outDir: 'dist',
     target: ['chrome123', 'firefox128', 'safari17.5'],

@@ -3,6 +3,8 @@ import { createRoot } from 'react-dom/client'
 import { configureClient } from './api/client.ts'
 import { App } from './App.tsx'
 import { loadConfig } from './config.ts'
+import { startLanguage } from './locales/language.ts'
+import { Translated } from './locales/Translated.tsx'
 import { getLocation } from './router/location.ts'
 import { preloadPage } from './router/pages.ts'
 import { NotSetUp } from './shell/NotSetUp.tsx'
@@ -12,10 +14,10 @@ if (!element) throw new Error('index.html has no #root.')
 const root = createRoot(element)
 
 preloadPage(getLocation().path)
-const result = await loadConfig()
+const [result] = await Promise.all([loadConfig(), startLanguage()])
 if (result.ok) {
   configureClient(result.config.proxyUrl)
-  root.render(<App config={result.config} />)
+  root.render(<Translated render={() => <App config={result.config} />} />)
 } else {
-  root.render(<NotSetUp problem={result.problem} />)
+  root.render(<Translated render={() => <NotSetUp problem={result.problem} />} />)
 }

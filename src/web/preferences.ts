@@ -1,22 +1,42 @@
 import { useSyncExternalStore } from 'react'
+import { isLanguage, type Language } from './locales/languages.ts'
 
 /** What a reader chose for this browser. Nothing here is about money or identity. */
 export type Preferences = {
   theme: 'system' | 'light' | 'dark'
+  /** `auto` is the browser's. */
+  language: Language | 'auto'
   hideAmounts: boolean
   timeZone: 'local' | 'utc'
+  /** How figures are written, as the tag of a place that writes them so; `auto` goes with the language. */
+  numbers: 'auto' | (typeof NUMBER_STYLES)[number]
+  /** `iso` is 2026-11-21; `auto` goes with the language. */
+  dates: 'auto' | 'iso'
+  hours: 'auto' | 'h12' | 'h23'
   /** RPC address by network, in place of the configured one. */
   rpcUrls: Readonly<Record<string, string>>
 }
 
+/** 1,234.56 · 1.234,56 · 1 234,56 · 1’234.56 · 12,34,567.89 */
+export const NUMBER_STYLES = ['en-US', 'de-DE', 'fr-FR', 'de-CH', 'en-IN'] as const
+
 const KEY = 'paydesk.preferences'
-const defaults: Preferences = { theme: 'system', hideAmounts: false, timeZone: 'local', rpcUrls: {} }
+const defaults: Preferences = {
+  theme: 'system',
+  language: 'auto',
+  hideAmounts: false,
+  timeZone: 'local',
+  numbers: 'auto',
+  dates: 'auto',
+  hours: 'auto',
+  rpcUrls: {},
+}
 
 let current = read()
 const listeners = new Set<() => void>()
 
 export function usePreferences(): Preferences {
-  return useSyncExternalStore(subscribe, getPreferences)
+  return useSyncExternalStore(onPreferences, getPreferences)
 }
 
 export function getPreferences(): Preferences {
@@ -46,8 +66,12 @@ export function parsePreferences(text: string | null): Preferences {
   const stored: Partial<Record<keyof Preferences, unknown>> = value
   return {
     theme: stored.theme === 'light' || stored.theme === 'dark' ? stored.theme : 'system',
+    language: isLanguage(stored.language) ? stored.language : 'auto',
     hideAmounts: stored.hideAmounts === true,
     timeZone: stored.timeZone === 'utc' ? 'utc' : 'local',
+    numbers: NUMBER_STYLES.find((style) => style === stored.numbers) ?? 'auto',
+    dates: stored.dates === 'iso' ? 'iso' : 'auto',
+    hours: stored.hours === 'h12' || stored.hours === 'h23' ? stored.hours : 'auto',
     rpcUrls: readRpcUrls(stored.rpcUrls),
   }
 }
@@ -71,7 +95,8 @@ function applyTheme(theme: Preferences['theme']): void {
   else root.dataset['theme'] = theme
 }
 
-function subscribe(listener: () => void): () => void {
+/** Tells of every change, another tab's included. */
+export function onPreferences(listener: () => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }

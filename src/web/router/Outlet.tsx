@@ -1,6 +1,6 @@
 import { Suspense, useEffect, useRef, type ReactNode } from 'react'
 import { routes, type RouteMatch } from '../paths.ts'
-import { NotFoundPage } from '../pages/not-found/NotFoundPage.tsx'
+import { NotFoundPage } from '../shell/NotFoundPage.tsx'
 import { PageBoundary } from './PageBoundary.tsx'
 import { pageOf } from './pages.ts'
 

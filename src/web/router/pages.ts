@@ -1,4 +1,5 @@
 import { lazy, type ComponentType, type LazyExoticComponent } from 'react'
+import { loadMessages } from '../locales/language.ts'
 import { matchPath, type RouteName } from '../paths.ts'
 
 /** The code of each page, fetched when it is first needed. */
@@ -10,12 +11,20 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
   settings: () => import('../pages/settings/SettingsPage.tsx').then((module) => ({ default: module.SettingsPage })),
 }
 
+/** Catalogs a page needs beside its own and the desk's. */
+const words: Partial<Record<RouteName, readonly string[]>> = { checkout: ['paying'] }
+
+async function load(name: RouteName): Promise<{ default: ComponentType }> {
+  const [page] = await Promise.all([loaders[name](), ...[name, ...(words[name] ?? [])].map(loadMessages)])
+  return page
+}
+
 const pages = new Map<RouteName, LazyExoticComponent<ComponentType>>()
 
 export function pageOf(name: RouteName): LazyExoticComponent<ComponentType> {
   const known = pages.get(name)
   if (known) return known
-  const page = lazy(loaders[name])
+  const page = lazy(() => load(name))
   pages.set(name, page)
   return page
 }
@@ -29,5 +38,5 @@ export function forgetPage(name: RouteName): void {
 export function preloadPage(path: string): void {
   const match = matchPath(path.split('?')[0] ?? path, '')
   // What fails here fails again, visibly, when the page is opened.
-  if (match) loaders[match.name]().catch(() => undefined)
+  if (match) load(match.name).catch(() => undefined)
 }

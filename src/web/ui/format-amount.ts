@@ -1,4 +1,6 @@
 import { formatAmount } from '#contract/amount.ts'
+import { separators } from '../locales/decimal.ts'
+import { numberLocale } from '../locales/formats.ts'
 
 const MAX_SHORT_DECIMALS = 6
 const MIN_DECIMALS = 2
@@ -24,12 +26,7 @@ export function formatAmountText(atomic: bigint, decimals: number, options: { ex
   const keep = options.exact ? fraction.length : Math.max(MAX_SHORT_DECIMALS, small ? leadingZeros + 3 : 0)
   const shown = fraction.slice(0, keep).replace(/0+$/, '').padEnd(Math.min(MIN_DECIMALS, decimals), '0')
 
-  const { group, point } = separators(options.locale)
+  const { group, point } = separators(options.locale ?? numberLocale())
   const grouped = whole.replace(/\B(?=([0-9]{3})+$)/g, group)
   return { text: shown ? `${grouped}${point}${shown}` : grouped, exact, cut: fraction.length > keep }
-}
-
-function separators(locale: string | undefined): { group: string; point: string } {
-  const parts = new Intl.NumberFormat(locale, { useGrouping: true, minimumFractionDigits: 1, numberingSystem: 'latn' }).formatToParts(1234567.5)
-  return { group: parts.find((part) => part.type === 'group')?.value ?? '', point: parts.find((part) => part.type === 'decimal')?.value ?? '.' }
 }

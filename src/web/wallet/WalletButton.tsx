@@ -1,5 +1,6 @@
 import { lazy, Suspense, useEffect } from 'react'
 import { shortAddress } from '#contract/address.ts'
+import { loadMessages } from '../locales/language.ts'
 import { Button } from '../ui/Button.tsx'
 import { buttonClass } from '../ui/button-class.ts'
 import { Icon } from '../ui/Icon.tsx'
@@ -8,8 +9,8 @@ import { disconnect, openConnectDialog, useAccounts, useConnectDialog, type Conn
 import { rememberedWallet } from './remembered.ts'
 import { WalletIcon } from './WalletIcon.tsx'
 
-const loadDialog = () => import('./dialog/ConnectDialog.tsx')
-const ConnectDialog = lazy(async () => ({ default: (await loadDialog()).ConnectDialog }))
+const loadDialog = () => Promise.all([import('./dialog/ConnectDialog.tsx'), loadMessages('paying')])
+const ConnectDialog = lazy(async () => ({ default: (await loadDialog())[0].ConnectDialog }))
 
 /** Connect, or who is connected. The wallet code is fetched when someone is about to use it. */
 export function WalletButton() {

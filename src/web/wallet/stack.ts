@@ -2,6 +2,7 @@ import type { Family } from '#contract/address.ts'
 import { familyOf, type Network } from '#contract/network.ts'
 import { configQuery } from '../api/queries.ts'
 import { queryClient } from '../api/query-client.ts'
+import { loadMessages } from '../locales/language.ts'
 import type { PaymentChain, PaymentWallet, TransactionReader } from '../payment/ports.ts'
 import type { ConnectedAccount } from './accounts.ts'
 import { rememberedWallet } from './remembered.ts'
@@ -35,7 +36,7 @@ export function loadStack(family: Family): Promise<WalletStack> {
 }
 
 async function startStack(family: Family): Promise<WalletStack> {
-  const { networks } = await queryClient.ensureQueryData(configQuery)
+  const [{ networks }] = await Promise.all([queryClient.ensureQueryData(configQuery), loadMessages('paying')])
   const own = networks.filter(({ network }) => familyOf(network) === family)
   if (family === 'evm') return (await import('./evm.ts')).startEvm(own)
   return (await import('./solana.ts')).startSolana(own)

@@ -1,7 +1,7 @@
-import { pathTo } from '../../paths.ts'
-import { Link } from '../../router/Link.tsx'
-import { buttonClass } from '../../ui/button-class.ts'
-import { PageHeader } from '../../shell/PageHeader.tsx'
+import { pathTo } from '../paths.ts'
+import { Link } from '../router/Link.tsx'
+import { buttonClass } from '../ui/button-class.ts'
+import { PageHeader } from './PageHeader.tsx'
 
 export function NotFoundPage() {
   return (

@@ -1,0 +1,57 @@
+import { getPreferences } from '../preferences.ts'
+import { i18n } from './i18n.ts'
+import { isLanguage, regionOf } from './languages.ts'
+
+/** How numbers are written for this reader: a BCP 47 tag for `Intl`. */
+export function numberLocale(): string {
+  const { numbers } = getPreferences()
+  return numbers === 'auto' ? languageLocale() : numbers
+}
+
+/** The reader's language in their own regional variant: for words that `Intl` makes. */
+export function languageLocale(): string {
+  return isLanguage(i18n.locale) ? regionOf(i18n.locale, navigator.languages) : i18n.locale
+}
+
+/** A count or a measure, never money: `12,345`. */
+export function formatNumber(value: number, options?: Intl.NumberFormatOptions): string {
+  const locale = numberLocale()
+  return memo(`number ${locale} ${JSON.stringify(options)}`, () => new Intl.NumberFormat(locale, options)).format(value)
+}
+
+/** A day or a time as the reader chose to have them written; ui/format-time.ts knows the usual ways. `locale` is for tests. */
+export function formatDate(at: number | Date, options: Intl.DateTimeFormatOptions, locale?: string): string {
+  const { dates, hours } = getPreferences()
+  const chosen = { ...options, ...(hours !== 'auto' && (options.hour || options.timeStyle) && { hourCycle: hours }) }
+  // Sweden writes its dates as ISO 8601 does; month names go, as the standard has none.
+  const iso = dates === 'iso' && !locale
+  const tag = iso ? 'sv-SE' : (locale ?? languageLocale())
+  const asked = iso && chosen.month ? ({ ...chosen, year: 'numeric', month: '2-digit', day: '2-digit' } as const) : chosen
+  return memo(
+    `date ${tag} ${JSON.stringify(asked)}`,
+    () => new Intl.DateTimeFormat(tag, iso && asked.dateStyle ? { ...asked, dateStyle: 'short' } : asked),
+  ).format(at)
+}
+
+/** `2 hr. ago`, `in 40 sec.` */
+export function formatDistance(value: number, unit: Intl.RelativeTimeFormatUnit, locale: string = languageLocale()): string {
+  return memo(`distance ${locale}`, () => new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })).format(value, unit)
+}
+
+/** `GitHub, npm and x402`. */
+export function formatList(items: readonly string[], type: Intl.ListFormatType = 'conjunction'): string {
+  const locale = languageLocale()
+  return memo(`list ${locale} ${type}`, () => new Intl.ListFormat(locale, { type })).format(items)
+}
+
+const made = new Map<string, unknown>()
+
+// Making a formatter costs a hundred times what using it does, and a long list asks for the same one in every row.
+function memo<T>(key: string, make: () => T): T {
+  const known = made.get(key)
+  // The key names the kind: what was made under it is what is asked for.
+  if (known) return known as T
+  const formatter = make()
+  made.set(key, formatter)
+  return formatter
+}

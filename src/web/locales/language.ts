@@ -1,0 +1,70 @@
+import type { Messages } from '@lingui/core'
+import { getPreferences, onPreferences, setPreferences } from '../preferences.ts'
+import { i18n } from './i18n.ts'
+import { pickLanguage, regionOf, type Language } from './languages.ts'
+
+const files = import.meta.glob<{ messages: Messages }>('./{es,zh-CN,pseudo}/*.po')
+/** The catalogs that what is in view needs; another language loads the same ones before it takes over. */
+const wanted = new Set<string>()
+const loaded = new Map<string, Promise<void>>()
+
+/** Before the first render, so that nothing is ever seen in another language. */
+export async function startLanguage(): Promise<void> {
+  onPreferences(() => void follow())
+  wanted.add('desk')
+  await follow()
+}
+
+/** Brings the words of a page, or of what is loaded late, in the current language. English has them in its code. */
+export async function loadMessages(catalog: string): Promise<void> {
+  wanted.add(catalog)
+  await load(i18n.locale, catalog)
+}
+
+/** Changes the language once its words are here, and remembers it. @throws what the network said; the old language then stays. */
+export async function chooseLanguage(language: Language | 'auto'): Promise<void> {
+  await loadAll(resolve(language))
+  setPreferences({ language })
+}
+
+async function follow(): Promise<void> {
+  const language = resolve(getPreferences().language)
+  try {
+    await loadAll(language)
+  } catch {
+    // Without its words the page stays in the language it has: better than no page.
+    return
+  }
+  // Meanwhile the reader may have chosen again.
+  if (language !== resolve(getPreferences().language)) return
+  if (language !== i18n.locale) i18n.activate(language, regionOf(language, navigator.languages))
+  document.documentElement.lang = language === 'pseudo' ? 'en' : language
+}
+
+function resolve(language: Language | 'auto'): Language {
+  return language === 'auto' ? pickLanguage(navigator.languages) : language
+}
+
+async function loadAll(language: Language): Promise<void> {
+  let known: number
+  do {
+    known = wanted.size
+    await Promise.all([...wanted].map((catalog) => load(language, catalog)))
+  } while (wanted.size > known)
+}
+
+function load(language: string, catalog: string): Promise<void> {
+  const path = `./${language}/${catalog}.po`
+  const known = loaded.get(path)
+  if (known) return known
+  const loading = fetchCatalog(language, path)
+  loaded.set(path, loading)
+  loading.catch(() => loaded.delete(path))
+  return loading
+}
+
+async function fetchCatalog(language: string, path: string): Promise<void> {
+  const file = files[path]
+  if (file) i18n.load(language, (await file()).messages)
+  else if (language !== 'en') i18n.load(language, {})
+}

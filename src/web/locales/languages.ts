@@ -1,0 +1,34 @@
+/** The languages the dashboard speaks, each in its own name. `pseudo` is English made foreign, for tests: text it leaves plain is not translatable. */
+export const LANGUAGES = { en: 'English', es: 'Español', 'zh-CN': '简体中文' } as const
+
+export type Language = keyof typeof LANGUAGES | 'pseudo'
+
+export function isLanguage(value: unknown): value is Language {
+  return value === 'pseudo' || (typeof value === 'string' && Object.hasOwn(LANGUAGES, value))
+}
+
+/** The first of the reader's languages that we speak; English if none. Traditional Chinese is not served with Simplified. */
+export function pickLanguage(preferred: readonly string[]): Language {
+  for (const tag of preferred) {
+    const known = languageOf(tag)
+    if (known) return known
+  }
+  return 'en'
+}
+
+/** Which regional way to write numbers and dates goes with a language: the reader's own variant of it if the browser names one. */
+export function regionOf(language: Language, preferred: readonly string[]): string {
+  if (language === 'pseudo') return 'en'
+  return preferred.find((tag) => languageOf(tag) === language) ?? language
+}
+
+function languageOf(tag: string): Language | undefined {
+  let locale: Intl.Locale
+  try {
+    locale = new Intl.Locale(tag).maximize()
+  } catch {
+    return undefined
+  }
+  if (locale.language === 'zh') return locale.script === 'Hans' ? 'zh-CN' : undefined
+  return isLanguage(locale.language) ? locale.language : undefined
+}

@@ -1,0 +1,33 @@
+import { defineConfig } from '@lingui/conf'
+import { formatter } from '@lingui/format-po'
+
+const test = '**/*.test.*'
+
+/**
+ * The words of the dashboard. English stands in the code; `npm run i18n:extract` writes what is to translate beside this file.
+ * One catalog a page, so that a reader loads the words of what is in view; `desk` holds what every page shows, `paying` what only a wallet
+ * and a payment under way need.
+ */
+export default defineConfig({
+  rootDir: import.meta.dirname.replace(/\/src\/web\/locales$/, ''),
+  sourceLocale: 'en',
+  locales: ['en', 'es', 'zh-CN', 'pseudo'],
+  pseudoLocale: { locale: 'pseudo', prepend: '⟦', append: '⟧', extend: 0.3 },
+  orderBy: 'message',
+  format: formatter({ lineNumbers: false }),
+  catalogs: [
+    {
+      path: '<rootDir>/src/web/locales/{locale}/desk',
+      include: ['<rootDir>/src/web'],
+      exclude: [test, '<rootDir>/src/web/pages/**', '<rootDir>/src/web/payment/**', '<rootDir>/src/web/wallet/*/**', '<rootDir>/src/web/wallet/*.ts'],
+    },
+    {
+      path: '<rootDir>/src/web/locales/{locale}/paying',
+      include: ['<rootDir>/src/web/payment', '<rootDir>/src/web/wallet'],
+      exclude: [test, '<rootDir>/src/web/wallet/*.tsx'],
+    },
+    { path: '<rootDir>/src/web/locales/{locale}/{name}', include: ['<rootDir>/src/web/pages/{name}'], exclude: [test] },
+  ],
+  // Every file's words come from the one instance that has a language from its first line on: tests and tables need no provider.
+  runtimeConfigModule: { i18n: ['#web/locales/i18n.ts', 'i18n'] },
+})

@@ -1,0 +1,51 @@
+import { createCompiledCatalog } from '@lingui/cli/api'
+import { getConfig } from '@lingui/conf'
+import { lingui, linguiTransformerBabelPreset } from '@lingui/vite-plugin'
+import babel from '@rolldown/plugin-babel'
+import type { PluginOption } from 'vite'
+
+const configPath = new URL('lingui.config.ts', import.meta.url).pathname
+
+/**
+ * Turns the words in the code into messages, and `.po` files into catalogs. English is compiled right into the code, so that it costs no
+ * second file and no parser in the browser.
+ */
+export function translations(): PluginOption[] {
+  const preset = linguiTransformerBabelPreset({ descriptorFields: 'message', linguiConfig: getConfig({ configPath }) }, { configPath })
+  return [
+    babel({ presets: [{ ...preset, preset: { plugins: [...preset.preset.plugins, compileEnglish] } }] }),
+    lingui({ configPath, failOnCompileError: true }),
+  ]
+}
+
+type Node = { type: string; value?: unknown; key?: { name?: string; value?: string }; leadingComments?: readonly { value: string }[] | null }
+type Message = Node & { properties: (Node & { value: Node })[] }
+type Visitor = { traverse: (visitor: Record<string, (path: { node: Message }) => void>) => void }
+
+/** Babel: the macro's descriptors carry an `i18n` comment; the text of each becomes what the browser's runtime reads. */
+function compileEnglish({ types }: { types: { valueToNode: (value: unknown) => Node } }) {
+  return {
+    visitor: {
+      Program: {
+        exit(program: Visitor) {
+          program.traverse({
+            ObjectExpression({ node }) {
+              if (!node.leadingComments?.some((comment) => comment.value === 'i18n')) return
+              const message = node.properties.find((property) => property.key?.name === 'message' || property.key?.value === 'message')
+              if (message?.value.type !== 'StringLiteral') return
+              message.value = types.valueToNode(compile(String(message.value.value)))
+            },
+          })
+        },
+      },
+    },
+  }
+}
+
+function compile(message: string): unknown {
+  const { source, errors } = createCompiledCatalog('en', { message }, { namespace: 'json' })
+  const [error] = errors
+  if (error) throw new Error(`"${message}" is not a message: ${error.error.message}`)
+  const catalog: { messages: { message: unknown } } = JSON.parse(source)
+  return catalog.messages.message
+}
