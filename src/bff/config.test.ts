@@ -34,8 +34,17 @@ test('what must be set is enough; addresses come in their normal form', () => {
     sellerWallets: ['0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '11111111111111111111111111111111'],
     operatorWallets: [],
     title: 'Paydesk',
+    relay: { audience: 'wallets', loopback: false },
+    examples: [],
     trustedProxyHops: 0,
   })
+})
+
+test('the relay and the examples of the explorer are the operator’s choice', () => {
+  const examples = [{ name: 'An article', url: 'https://shop.example.com/article', description: '' }]
+  const config = toConfig({ ...good, RELAY: 'off', RELAY_LOOPBACK: '1', EXAMPLES: JSON.stringify(examples) })
+  expect(config).toMatchObject({ relay: { audience: 'off', loopback: true }, examples })
+  expect(problemsOf({ ...good, RELAY: 'all', RELAY_LOOPBACK: 'yes', EXAMPLES: '[{"name":"x","url":"y"}]' })).toHaveLength(3)
 })
 
 test('all problems are told at once, each with its name, what is expected and an example', () => {

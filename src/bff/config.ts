@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
 import { Network } from '#contract/network.ts'
+import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/relay.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -23,6 +24,9 @@ export type BffConfig = {
   /** Normal form. Whoever proves one of these sees the whole account. */
   operatorWallets: string[]
   title: string
+  /** `loopback`: `http://127.0.0.1` may be asked too, for a trial on one machine. */
+  relay: { audience: RelayAudience; loopback: boolean }
+  examples: Example[]
   /** Proxies in front of this program whose `X-Forwarded-For` entry is believed; 0 believes none. */
   trustedProxyHops: number
   logLevel: (typeof LOG_LEVELS)[number]
@@ -140,6 +144,17 @@ const variables = {
     example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   },
   TITLE: { schema: v.optional(v.pipe(v.string(), v.maxLength(60)), 'Paydesk'), expected: 'a title of at most 60 characters', example: 'Paydesk' },
+  RELAY: {
+    schema: v.optional(v.picklist(RELAY_AUDIENCES), 'wallets'),
+    expected: `who may have requests to other sites relayed, one of ${RELAY_AUDIENCES.join(', ')}`,
+    example: 'wallets',
+  },
+  RELAY_LOOPBACK: { schema: v.optional(v.literal('1')), expected: '1 to relay to http://127.0.0.1 too', example: '1' },
+  EXAMPLES: {
+    schema: v.optional(v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(Example)), '[]'),
+    expected: 'a JSON array of protected resources that the explorer offers to try',
+    example: '[{"name":"An article","url":"https://shop.example.com/article","description":"0.01 ETH"}]',
+  },
   TRUSTED_PROXY_HOPS: {
     schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]$/), v.transform(Number)), '0'),
     expected: 'how many proxies of your own stand in front, 0 to 9',
@@ -186,6 +201,8 @@ function fromVariables(values: Variables): BffConfig {
     sellerWallets: values.SELLER_WALLETS,
     operatorWallets: values.OPERATOR_WALLETS,
     title: values.TITLE,
+    relay: { audience: values.RELAY, loopback: values.RELAY_LOOPBACK === '1' },
+    examples: values.EXAMPLES,
     trustedProxyHops: values.TRUSTED_PROXY_HOPS,
     logLevel: values.LOG_LEVEL,
   }

@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import { address } from './fields.ts'
+import { linkEndpoints } from './link-endpoints.ts'
 import { Network } from './network.ts'
+import { Example, RELAY_AUDIENCES, RelayInput, RelayReply } from './relay.ts'
 
 /**
  * What the proxy offers a browser under `/api` beside the service's endpoints of audience `browser`.
@@ -21,6 +23,10 @@ export const PublicConfig = v.object({
   networks: v.array(Network),
   /** The seller's payout wallets: an anonymous checkout can pay only these. */
   sellerWallets: v.array(v.string()),
+  /** Whose requests the proxy relays for the explorer. */
+  relay: v.picklist(RELAY_AUDIENCES),
+  /** Protected resources to try the explorer with. */
+  examples: v.array(Example),
   /** Server time, Unix milliseconds: the browser corrects its clock with it. */
   now: v.number(),
 })
@@ -44,6 +50,8 @@ export const browserEndpoints = {
     response: v.object({ session: Session }),
   },
   sessionDelete: { method: 'DELETE', path: '/session', response: v.object({ session: v.null() }) },
+  ...linkEndpoints,
+  relay: { method: 'POST', path: '/relay', body: RelayInput, response: RelayReply },
 } as const satisfies Record<string, BrowserEndpoint>
 
 export type BrowserEndpoint = { method: 'GET' | 'POST' | 'DELETE'; path: `/${string}`; body?: v.GenericSchema; response: v.GenericSchema }

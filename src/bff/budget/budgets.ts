@@ -15,6 +15,8 @@ const ADDRESS_SHARE: Readonly<Record<BudgetClass, number>> = { action: 0.25, tai
 const RESERVE: Readonly<Record<BudgetClass, number>> = { action: 0, tail: 0.2, sync: 0.4 }
 /** Sign-ins an address may try in a minute; they cost the plan nothing. */
 const SIGN_INS_PER_MINUTE = 60
+/** Requests an address may have relayed in a minute, and all addresses together. */
+const RELAYS_PER_MINUTE = { address: 30, desk: 300 }
 
 type Spender = { sessionId: string | undefined; address: string }
 
@@ -50,11 +52,22 @@ export class Budgets {
     if (wait > 0) throw tooMany('sign-in', 'address', wait)
   }
 
+  /** @throws ProblemError `RATE_LIMIT` */
+  spendRelay(address: string): void {
+    const now = this.#now().getTime()
+    const wait = this.#buckets.take(`relay ${address}`, RELAYS_PER_MINUTE.address, now)
+    if (wait > 0) throw tooMany('relay', 'address', wait)
+    const deskWait = this.#buckets.take('relay', RELAYS_PER_MINUTE.desk, now)
+    if (deskWait === 0) return
+    this.#buckets.giveBack(`relay ${address}`, RELAYS_PER_MINUTE.address)
+    throw tooMany('relay', 'desk', deskWait)
+  }
+
   #perMinute(share: number): number {
     return Math.max(1, Math.floor(share * this.quota.limit))
   }
 }
 
-function tooMany(budget: BudgetClass | 'sign-in', scope: 'desk' | 'address' | 'session', waitMs: number): ProblemError {
+function tooMany(budget: BudgetClass | 'sign-in' | 'relay', scope: 'desk' | 'address' | 'session', waitMs: number): ProblemError {
   return new ProblemError('RATE_LIMIT', { retryAfter: Math.ceil(waitMs / 1000), details: { budget, scope } })
 }

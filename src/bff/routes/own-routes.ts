@@ -1,17 +1,23 @@
 import { ProblemError } from '#contract/problem.ts'
 import { deleteSession } from '../db/sessions.ts'
 import type { Visitor } from '../http/visitor.ts'
+import { relay } from '../relay/relay.ts'
 import { issueChallenge, proveWallet } from '../session/challenge.ts'
 import type { Asking } from '../session/challenge.ts'
 import { BROWSER_COOKIE, clearCookie, readCookie, SESSION_COOKIE } from '../session/cookie.ts'
 import { sessionBody } from '../session/open-session.ts'
 import { hashCookieValue } from '../session/random.ts'
 import { signInWallet } from '../session/start-session.ts'
+import { linkCreate } from './link-create.ts'
+import { linkList } from './link-list.ts'
+import { linkPay } from './link-pay.ts'
+import { linkRead } from './link-read.ts'
+import { linkRestore, linkWithdraw } from './link-withdraw.ts'
 import type { OwnEndpointName, OwnRule } from './own-rule.ts'
 
 const config: OwnRule<'config'> = ({ context }) => {
-  const { title, networks, sellerWallets } = context.config
-  return Promise.resolve({ value: { title, networks, sellerWallets, now: context.now().getTime() } })
+  const { title, networks, sellerWallets, relay, examples } = context.config
+  return Promise.resolve({ value: { title, networks, sellerWallets, relay: relay.audience, examples, now: context.now().getTime() } })
 }
 
 const session: OwnRule<'session'> = ({ visitor }) => Promise.resolve({ value: { session: visitor.session ? sessionBody(visitor.session) : null } })
@@ -47,4 +53,4 @@ function asking(visitor: Visitor): Asking {
   return { origin: visitor.origin, cookies: visitor.cookies, site: visitor.site }
 }
 
-export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = { config, session, sessionChallenge, sessionCreate, sessionDelete }
+export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = { config, session, sessionChallenge, sessionCreate, sessionDelete, relay, linkList, linkCreate, linkWithdraw, linkRestore, linkRead, linkPay }

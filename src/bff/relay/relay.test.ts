@@ -1,0 +1,149 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { Desk } from '#testing/desk.ts'
+import { evmWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
+
+const wallet = evmWallet()
+let desk: Desk
+let site: Server
+let base: string
+let listener: RequestListener
+let seen: IncomingMessage[] = []
+
+beforeAll(async () => {
+  site = createServer((request, response) => {
+    seen.push(request)
+    listener(request, response)
+  })
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+  base = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+  desk = await Desk.open()
+})
+
+beforeEach(() => {
+  seen = []
+  listener = (request, response) => {
+    response.writeHead(402, { 'payment-required': 'abc', 'set-cookie': 'a=b', 'content-type': 'text/plain' })
+    request.pipe(response)
+  }
+})
+
+afterAll(async () => {
+  await desk?.[Symbol.asyncDispose]()
+  await new Promise((resolve) => site.close(resolve))
+})
+
+type Relayed = { answered: boolean; status: number; headers: [string, string][]; body: string }
+
+function relayed(answer: Answer): Relayed {
+  return answer.json as unknown as Relayed
+}
+
+function ask(browser: Browser, body: Record<string, unknown>): Promise<Answer> {
+  return browser.post('/api/relay', { method: 'GET', headers: [], ...body })
+}
+
+test('an answer comes back as data: status, headers without cookies, bytes', async () => {
+  const answer = await ask(desk.browser(), { method: 'POST', url: `${base}/a?b=c`, headers: [['X-PAYMENT', 'proof']], body: 'hé' })
+  expect(answer.status).toBe(200)
+  const { status, headers, body } = relayed(answer)
+  expect(status).toBe(402)
+  expect(new Map(headers).get('payment-required')).toBe('abc')
+  expect(headers.map(([name]) => name)).not.toContain('set-cookie')
+  expect(Buffer.from(body, 'base64').toString()).toBe('hé')
+  expect(seen[0]?.url).toBe('/a?b=c')
+})
+
+test('nothing of the visitor or of the proxy goes along', async () => {
+  const browser = desk.browser()
+  await browser.signIn(wallet)
+  await ask(browser, { url: base, headers: [['Accept', 'text/html']] })
+  expect(Object.keys(seen[0]?.headers ?? {}).toSorted()).toEqual(['accept', 'accept-encoding', 'connection', 'host', 'user-agent'])
+  expect(seen[0]?.headers['user-agent']).toBe('paydesk')
+  expect(JSON.stringify(seen[0]?.rawHeaders)).not.toContain(desk.key)
+})
+
+test.each(['Cookie', 'authorization', 'Host', 'Content-Length', 'Sec-Fetch-Site', 'X-Forwarded-For', 'Proxy-Authorization', 'Connection'])(
+  'the header %s is refused, and named',
+  async (name) => {
+    const answer = await ask(desk.browser(), { url: base, headers: [[name, '1']] })
+    expect(answer.status).toBe(400)
+    expect(answer.json.error.details?.['headers.0']).toContain(name)
+    expect(seen).toEqual([])
+  },
+)
+
+test.each([
+  ['a line break in a value', { headers: [['X-One', 'a\r\nX-Two: b']] }],
+  [
+    'a header twice',
+    {
+      headers: [
+        ['X-One', 'a'],
+        ['x-one', 'b'],
+      ],
+    },
+  ],
+  ['a body with GET', { body: 'x' }],
+  ['a method nobody knows', { method: 'TRACE' }],
+  ['no address', { url: 'nowhere' }],
+  ['a field nobody knows', { cookies: true }],
+])('%s is refused', async (_, change) => {
+  const answer = await ask(desk.browser(), { url: base, ...change })
+  expect(answer.status).toBe(400)
+  expect(seen).toEqual([])
+})
+
+test.each([
+  'https://localhost/',
+  'https://169.254.169.254/latest/meta-data',
+  'https://[::1]/',
+  'http://example.org/',
+  'https://example.org:8443/',
+  'file:///etc/passwd',
+  'https://user:secret@example.org/',
+])('%s is not asked, and the answer does not say why', async (url) => {
+  const answer = await ask(desk.browser(), { url })
+  expect(answer.json).toEqual({ answered: false })
+})
+
+test('what answers too much is not passed on', async () => {
+  listener = (_, response) => response.end('x'.repeat(512 * 1024 + 1))
+  expect((await ask(desk.browser(), { url: base })).json).toEqual({ answered: false })
+})
+
+test('a redirect is passed on, not followed', async () => {
+  listener = (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end()
+  expect(relayed(await ask(desk.browser(), { url: base })).status).toBe(302)
+  expect(seen).toHaveLength(1)
+})
+
+test('neither a payment nor an address gets into the log', async () => {
+  await ask(desk.browser(), { url: `${base}/secret-path`, headers: [['X-PAYMENT', 'secret-proof']], method: 'POST', body: 'secret-body' })
+  expect(desk.log.join('\n')).not.toMatch(/secret-/)
+})
+
+test('one host has four requests at a time', async () => {
+  const open: (() => void)[] = []
+  const arrived = Promise.withResolvers<void>()
+  listener = (_, response) => {
+    open.push(() => response.end('late'))
+    if (open.length === 4) arrived.resolve()
+  }
+  const four = Array.from({ length: 4 }, () => ask(desk.browser(), { url: base }))
+  await arrived.promise
+  expect((await ask(desk.browser(), { url: base })).status).toBe(429)
+  for (const end of open) end()
+  expect((await Promise.all(four)).map((answer) => relayed(answer).answered)).toEqual([true, true, true, true])
+})
+
+test('who may have requests relayed is the operator’s choice', async () => {
+  await using strict = await Desk.open({ bff: { relay: { audience: 'wallets', loopback: true } } })
+  const browser = strict.browser()
+  expect((await ask(browser, { url: base })).status).toBe(401)
+  await browser.signIn(evmWallet())
+  expect((await ask(browser, { url: base })).status).toBe(200)
+  strict.bff.context.config.relay.audience = 'off'
+  expect((await ask(browser, { url: base })).json.error.details).toEqual({ reason: 'relay_off' })
+})
