@@ -1,6 +1,6 @@
-import { index, pgSchema, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
+import { index, integer, numeric, pgSchema, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core'
 
-/** The proxy's tables, in a Postgres schema of their own. No secret is in them: cookies are kept as SHA-256. */
+/** The proxy's tables, in a Postgres schema of their own. Cookies are kept as SHA-256; the only secrets are the keys that sign payment links. */
 export const bff = pgSchema('bff')
 
 const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' })
@@ -47,4 +47,79 @@ export const sessionPayment = bff.table(
     paymentId: text().notNull(),
   },
   (t) => [primaryKey({ columns: [t.sessionId, t.paymentId] }), index('session_payment_payment').on(t.paymentId)],
+)
+
+/** Keys that sign payment links. Links are rows as well: with a key alone nobody makes one that counts. */
+export const linkKey = bff.table('link_key', {
+  id: text().primaryKey(),
+  /** 256 random bits, base64url. */
+  secret: text().notNull(),
+  createdAt: at('created_at').notNull(),
+})
+
+export const paymentLink = bff.table(
+  'payment_link',
+  {
+    id: text().primaryKey(),
+    /** The whole link; its terms stand in it. */
+    link: text().notNull(),
+    expiresAt: at('expires_at'),
+    maxPayments: integer(),
+    /** The operator's wallet. */
+    createdBy: text().notNull(),
+    createdAt: at('created_at').notNull(),
+    withdrawnAt: at('withdrawn_at'),
+  },
+  (t) => [index('payment_link_created').on(t.createdAt)],
+)
+
+/** A payment through a link, from the moment one is to be built. */
+export const linkPayment = bff.table(
+  'link_payment',
+  {
+    id: text().primaryKey(),
+    linkId: text()
+      .notNull()
+      .references(() => paymentLink.id),
+    /** The payer's session; none while the first answer is under way. */
+    sessionId: text(),
+    /** The request's own key: whoever repeats it is the same payer. */
+    requestKey: text(),
+    /** Known once the service has built it. */
+    paymentId: text(),
+    /** As the service last told it; `building` before. */
+    status: text().notNull(),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [index('link_payment_link').on(t.linkId, t.status), uniqueIndex('link_payment_payment').on(t.paymentId)],
+)
+
+/** What an operator may have paid from a managed wallet, and what became of it. */
+export const hostedIntent = bff.table(
+  'hosted_intent',
+  {
+    /** The nonce in the signed text. */
+    id: text().primaryKey(),
+    sessionId: text().notNull(),
+    /** Whose signature it takes. */
+    signer: text().notNull(),
+    network: text().notNull(),
+    sender: text().notNull(),
+    recipient: text().notNull(),
+    asset: text().notNull(),
+    /** Atomic units. */
+    amount: numeric({ precision: 78, scale: 0, mode: 'bigint' }).notNull(),
+    resource: text(),
+    description: text(),
+    reference: text(),
+    createdAt: at('created_at').notNull(),
+    expiresAt: at('expires_at').notNull(),
+    /** `open`, `sending` from the signature on, then `sent` or `refused`. */
+    state: text().notNull(),
+    /** SHA-256 of the signature it was taken with: the same request repeated is the same payment. */
+    signatureHash: text(),
+    takenAt: at('taken_at'),
+    paymentId: text(),
+  },
+  (t) => [index('hosted_intent_spent').on(t.sender, t.network, t.asset, t.takenAt), index('hosted_intent_expires').on(t.expiresAt)],
 )

@@ -49,9 +49,10 @@ export function mountOwnEndpoint<K extends OwnEndpointName>(app: Hono<Env>, cont
     const raw = { params: {}, query: {}, body: endpoint.body ? await readJsonBody(c.env.incoming) : undefined }
     // As above: the row's own schema.
     const body = parseInput(endpoint, raw).body as OwnCall<K>['body']
-    const reply = await rule({ context, visitor: await readVisitor(context, c), body })
+    const idempotencyKey = readIdempotencyKey(c)
+    const reply = await rule({ context, visitor: await readVisitor(context, c), body, requestId: c.get('requestId'), idempotencyKey })
     for (const cookie of reply.cookies ?? []) c.header('Set-Cookie', cookie, { append: true })
-    return replyJson(c, reply.value)
+    return replyJson(c, reply.value, { ...reply.headers, 'X-Request-Id': c.get('requestId') })
   })
 }
 

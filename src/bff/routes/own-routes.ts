@@ -53,4 +53,17 @@ function asking(visitor: Visitor): Asking {
   return { origin: visitor.origin, cookies: visitor.cookies, site: visitor.site }
 }
 
-export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = { config, session, sessionChallenge, sessionCreate, sessionDelete, relay, linkList, linkCreate, linkWithdraw, linkRestore, linkRead, linkPay }
+export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
+  config,
+  session,
+  sessionChallenge,
+  sessionCreate,
+  sessionDelete,
+  relay,
+  linkList,
+  linkCreate,
+  linkWithdraw,
+  linkRestore,
+  linkRead,
+  linkPay,
+}

@@ -7,7 +7,18 @@ type BrowserEndpoints = typeof browserEndpoints
 export type OwnEndpointName = keyof BrowserEndpoints
 type Body<K extends OwnEndpointName> = BrowserEndpoints[K] extends { body: infer S extends v.GenericSchema } ? v.InferOutput<S> : undefined
 
-export type OwnCall<K extends OwnEndpointName> = { context: Context; visitor: Visitor; body: Body<K> }
+export type OwnCall<K extends OwnEndpointName> = {
+  context: Context
+  visitor: Visitor
+  body: Body<K>
+  requestId: string
+  idempotencyKey: string | undefined
+}
+export type OwnReply<K extends OwnEndpointName> = {
+  value: v.InferInput<BrowserEndpoints[K]['response']>
+  cookies?: string[] | undefined
+  headers?: Readonly<Record<string, string>>
+}
 
 /** An endpoint that the proxy answers itself. */
-export type OwnRule<K extends OwnEndpointName> = (call: OwnCall<K>) => Promise<{ value: v.InferInput<BrowserEndpoints[K]['response']>; cookies?: string[] }>
+export type OwnRule<K extends OwnEndpointName> = (call: OwnCall<K>) => Promise<OwnReply<K>>

@@ -37,6 +37,16 @@ export function requireWallet(visitor: Visitor): OpenSession {
   return visitor.session
 }
 
+/** A session of whoever runs this desk. @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN` */
+export function requireOperator(visitor: Visitor): OpenSession {
+  const session = requireWallet(visitor)
+  if (session.operator) return session
+  throw new ProblemError('FORBIDDEN', {
+    message: 'Only the wallets that run this desk may do that. Sign in with one of them.',
+    details: { reason: 'operator_required' },
+  })
+}
+
 /** One answer for what does not exist and for what is someone else's. */
 export function notFound(): ProblemError {
   return new ProblemError('NOT_FOUND', { message: 'There is nothing here that this session may see.' })

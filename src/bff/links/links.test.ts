@@ -1,0 +1,216 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { LinkBody } from '#contract/link-endpoints.ts'
+import { readLink } from '#contract/payment-link.ts'
+import { payment } from '#service/db/schema.ts'
+import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { Desk } from '#testing/desk.ts'
+import { evmWallet, type Answer, type Browser } from '#testing/desk-browser.ts'
+import { linkKey, paymentLink } from '../db/schema.ts'
+
+const seller = evmWallet()
+const DAY = 24 * 3_600_000
+let evm: EvmFixture
+let desk: Desk
+let shop: Browser
+let buyerAddress = ''
+let offset = 0
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 1 })
+  desk = await Desk.open({
+    networks: [evm.network],
+    bff: { sellerWallets: [seller.address], operatorWallets: [seller.address] },
+    overrides: { now: () => new Date(Date.now() + offset) },
+  })
+  shop = desk.browser()
+  await shop.signIn(seller)
+  buyerAddress = (await evm.wallet(10n ** 20n)).address
+})
+beforeEach(() => {
+  offset = 0
+})
+afterAll(async () => {
+  await desk?.[Symbol.asyncDispose]()
+  await evm?.[Symbol.asyncDispose]()
+})
+
+const linkOf = (answer: Answer) => (answer.json as unknown as { link: LinkBody }).link
+const linksOf = (answer: Answer) => (answer.json as unknown as { links: LinkBody[] }).links
+
+async function create(wish: Record<string, unknown> = {}): Promise<LinkBody> {
+  const answer = await shop.post('/api/links', { network: evm.network.network, recipient: seller.address, amount: 0.01, ...wish })
+  if (answer.status !== 200) throw new Error(answer.text)
+  return linkOf(answer)
+}
+
+const read = (link: string, browser = desk.browser()) => browser.post('/api/link/read', { link })
+const pay = (link: string, more: Record<string, unknown> = {}, browser = desk.browser()) =>
+  browser.post('/api/link/pay', { link, walletAddress: buyerAddress, ...more }, { 'Idempotency-Key': crypto.randomUUID() })
+
+describe('a link', () => {
+  test('tells whoever holds it what its seller asks for, and is listed with its state', async () => {
+    const wish = {
+      description: 'Tea for two',
+      reference: 'INV-7',
+      resource: 'https://shop.example/tea',
+      returnUrl: 'https://shop.example/thanks?p={PAYMENT_ID}',
+    }
+    const made = await create(wish)
+    const answer = await read(made.link)
+    expect(answer).toMatchObject({ status: 200, json: { state: 'open', terms: { ...wish, recipient: seller.address, amountAtomic: '10000000000000000' } } })
+    expect(readLink(made.link)?.terms).toEqual(made.terms)
+    expect(linksOf(await shop.get('/api/links'))[0]).toEqual(made)
+  })
+
+  test.each([
+    ['someone without a session', 401],
+    ['someone who is not the operator', 403],
+  ])('is not made, listed or withdrawn by %s', async (who, status) => {
+    const browser = desk.browser()
+    if (status === 403) await browser.signIn(evmWallet())
+    const made = await create()
+    const wish = { network: evm.network.network, recipient: seller.address }
+    expect((await browser.post('/api/links', wish)).status, who).toBe(status)
+    expect((await browser.get('/api/links')).status).toBe(status)
+    expect((await browser.post('/api/links/withdraw', { id: made.terms.id })).status).toBe(status)
+  })
+
+  test.each([
+    ['a recipient that is not the seller', { recipient: evmWallet().address }, 'recipient'],
+    ['a network that is not configured', { network: 'eip155:1' }, 'network'],
+    ['an asset that is not configured', { asset: 'DOGE' }, 'asset'],
+    ['a time that has passed', { expiresAt: Date.now() - 1000 }, 'expiresAt'],
+    ['a return address that runs a script', { returnUrl: 'javascript:alert(1)' }, 'returnUrl'],
+    ['a return address that hides its host', { returnUrl: 'https://shop.example@evil.example/' }, 'returnUrl'],
+    ['a return address whose host is filled in', { returnUrl: 'https://{PAYMENT_ID}.example/' }, 'returnUrl'],
+    ['an amount of nothing', { amount: 0 }, 'amount'],
+  ])('is not made with %s', async (_, wish, field) => {
+    const answer = await shop.post('/api/links', { network: evm.network.network, recipient: seller.address, amount: 0.01, ...wish })
+    expect(answer.status).toBe(400)
+    expect(answer.json.error.details).toHaveProperty(field)
+  })
+
+  test('with any one character changed, added or left out is refused, by reading and by paying', async () => {
+    const { link } = await create({ description: 'Tea' })
+    const changed = Array.from(link, (char, at) => link.slice(0, at) + (char === 'A' ? 'B' : 'A') + link.slice(at + 1))
+    // The last character of the signature has bits that base64 ignores.
+    const twins = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'].map((char) => link.slice(0, 42) + char + link.slice(43))
+    for (const text of [...changed, ...twins.filter((twin) => twin !== link), `${link}A`, link.slice(0, -1), link.slice(1)]) {
+      const answer = await read(text)
+      expect(answer.status, text).toBe(400)
+      expect(answer.json.error.details).toMatchObject({ reason: 'link_changed' })
+    }
+    expect((await pay(changed.at(-3) ?? '')).json.error.details).toMatchObject({ reason: 'link_changed' })
+  })
+
+  test('that is genuine but has no row is not known', async () => {
+    const { link, terms } = await create()
+    await desk.bff.context.db.delete(paymentLink).where(eq(paymentLink.id, terms.id))
+    expect((await read(link)).json.error.details).toMatchObject({ reason: 'link_unknown' })
+  })
+
+  test('outlives the key that signed it, and its successors have another', async () => {
+    const before = await create()
+    await desk.bff.context.db.update(linkKey).set({ createdAt: new Date(Date.now() - 91 * DAY) })
+    const after = await create()
+    expect(readLink(after.link)?.keyId).not.toBe(readLink(before.link)?.keyId)
+    expect((await read(before.link)).status).toBe(200)
+    expect((await read(after.link)).status).toBe(200)
+  })
+
+  test('that pays a wallet its seller gave up is refused', async () => {
+    const { link } = await create()
+    const { sellerWallets } = desk.bff.context.config
+    const kept = sellerWallets.splice(0, 1, evmWallet().address)
+    const answer = await read(link)
+    sellerWallets.splice(0, 1, ...kept)
+    expect(answer.json.error.details).toMatchObject({ reason: 'link_wallet' })
+  })
+})
+
+describe('paying a link', () => {
+  test('builds exactly what the link says, and the payment names it', async () => {
+    const { link, terms } = await create({ description: 'Tea', reference: 'INV-8', resource: 'https://shop.example/tea' })
+    const buyer = desk.browser()
+    const built = await pay(link, {}, buyer)
+    expect(built).toMatchObject({ status: 200, json: { recipient: seller.address, amountAtomic: '10000000000000000', sender: buyerAddress } })
+    const { paymentId } = built.json
+    const status = await buyer.get(`/api/payment/status/${paymentId}`)
+    expect(status.json).toMatchObject({
+      resource: 'https://shop.example/tea',
+      metadata: { description: 'Tea', referenceId: 'INV-8', paymentLink: terms.id },
+    })
+  })
+
+  test.each([
+    ['amount', { amount: 0.001 }],
+    ['description', { description: 'Cheaper' }],
+    ['reference', { reference: 'other' }],
+  ])('does not let the buyer set the %s that the link sets', async (field, more) => {
+    const { link } = await create({ description: 'Tea', reference: 'INV-9' })
+    const answer = await pay(link, more)
+    expect(answer.status).toBe(400)
+    expect(answer.json.error.details).toHaveProperty(field)
+  })
+
+  test('lets the buyer choose what the link leaves open', async () => {
+    const { link } = await create({ amount: undefined })
+    expect((await pay(link)).json.error.details).toHaveProperty('amount')
+    expect((await pay(link, { amount: 0.25, reference: 'mine' })).json).toMatchObject({ amountAtomic: '250000000000000000' })
+  })
+
+  test('is refused once it has expired', async () => {
+    const { link } = await create({ expiresAt: Date.now() + 60_000 })
+    offset = 61_000
+    expect((await read(link)).json).toMatchObject({ state: 'expired' })
+    expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_expired' })
+  })
+
+  test('is refused while it is withdrawn, and possible again when that is taken back', async () => {
+    const { link, terms } = await create()
+    await shop.post('/api/links/withdraw', { id: terms.id })
+    expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_withdrawn' })
+    expect(linkOf(await shop.post('/api/links/restore', { id: terms.id })).state).toBe('open')
+    expect((await pay(link)).status).toBe(200)
+  })
+
+  test('of a link for one payment: of ten buyers at once one gets a transaction; after it landed, nobody does', async () => {
+    const { link, terms } = await create({ maxPayments: 1 })
+    const answers = await Promise.all(Array.from({ length: 10 }, () => pay(link)))
+    const [built, ...others] = answers.filter(({ status }) => status === 200)
+    expect(others).toEqual([])
+    expect(answers.filter(({ json }) => json.error?.details?.['reason'] === 'link_busy')).toHaveLength(9)
+    await desk.service.context.db
+      .update(payment)
+      .set({ status: 'confirmed' })
+      .where(eq(payment.id, built?.json.paymentId ?? ''))
+    desk.bff.context.upstream.forgetReads()
+    expect((await read(link)).json).toMatchObject({ state: 'used' })
+    expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_used' })
+    expect(linksOf(await shop.get('/api/links')).find((each) => each.terms.id === terms.id)).toMatchObject({ state: 'used', paid: 1, pending: 0 })
+  })
+
+  test('of a link for one payment again by the same buyer, whose first transaction was never signed', async () => {
+    const { link } = await create({ maxPayments: 1 })
+    const buyer = desk.browser()
+    expect((await pay(link, {}, buyer)).status).toBe(200)
+    expect((await pay(link, {}, buyer)).status).toBe(200)
+    expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_busy' })
+  })
+
+  test('repeated under the same key is the same payment, even for a link that is used up by then', async () => {
+    const { link } = await create({ maxPayments: 1 })
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
+    const body = { link, walletAddress: buyerAddress }
+    const lost = await desk.browser().post('/api/link/pay', body, headers)
+    const again = await desk.browser().post('/api/link/pay', body, headers)
+    expect(again.json.paymentId).toBe(lost.json.paymentId)
+  })
+
+  test('that cannot be built leaves the place to the next', async () => {
+    const { link } = await create({ maxPayments: 1 })
+    expect((await pay(link, { walletAddress: evmWallet().address })).json.error.code).toBe('INSUFFICIENT_BALANCE')
+    expect((await pay(link)).status).toBe(200)
+  })
+})

@@ -1,0 +1,49 @@
+import { readLink } from '#contract/payment-link.ts'
+import type { LinkState, LinkTerms } from '#contract/payment-link.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Context } from '../context.ts'
+import { countPayments, findLink } from '../db/links.ts'
+import type { LinkCounts, LinkRow } from '../db/links.ts'
+import { isGenuine } from './keys.ts'
+
+/** Why a link takes no payment, in words for whoever holds it. */
+const REFUSALS = {
+  link_changed: 'This payment link was changed after its seller made it, or was not copied whole. Ask the seller for the link again.',
+  link_unknown: 'This desk does not know this payment link. Ask the seller for a new one.',
+  link_wallet: 'This payment link pays a wallet that its seller no longer uses. Ask the seller for a new one.',
+  link_expired: 'This payment link has expired. Ask the seller for a new one.',
+  link_used: 'This payment link was already paid.',
+  link_busy: 'Someone else is paying this link right now. Try again in two minutes, or ask the seller for another one.',
+  link_withdrawn: 'The seller withdrew this payment link.',
+} as const
+export type LinkRefusal = keyof typeof REFUSALS
+
+export function refuseLink(reason: LinkRefusal): ProblemError {
+  return new ProblemError('INVALID_PARAMETERS', { message: REFUSALS[reason], details: { link: REFUSALS[reason], reason } })
+}
+
+export type OpenedLink = { row: LinkRow; terms: LinkTerms }
+
+/**
+ * The link a text names, once its signature, its row and its recipient are found right. Its state is another question.
+ * @throws ProblemError `INVALID_PARAMETERS` with `details.reason`
+ */
+export async function openLink({ db, config }: Context, text: string): Promise<OpenedLink> {
+  const read = readLink(text)
+  if (!read || !(await isGenuine(db, read))) throw refuseLink('link_changed')
+  const row = await findLink(db, read.terms.id)
+  if (!row || row.link !== text) throw refuseLink('link_unknown')
+  // A wallet that was taken off the list may be lost to its owner.
+  if (!config.sellerWallets.includes(read.terms.recipient)) throw refuseLink('link_wallet')
+  return { row, terms: read.terms }
+}
+
+export function stateOf(row: LinkRow, counts: Pick<LinkCounts, 'taken'>, now: Date): LinkState {
+  if (row.withdrawnAt) return 'withdrawn'
+  if (row.maxPayments !== null && counts.taken >= row.maxPayments) return 'used'
+  return row.expiresAt && row.expiresAt <= now ? 'expired' : 'open'
+}
+
+export async function countsOf(context: Context, id: string): Promise<LinkCounts> {
+  return (await countPayments(context.db, [id])).get(id) ?? { paid: 0, pending: 0, taken: 0 }
+}

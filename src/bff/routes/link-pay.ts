@@ -1,0 +1,77 @@
+import { createId } from '#contract/id.ts'
+import { formatAmount } from '#contract/amount.ts'
+import { LosslessNumber } from '#contract/json.ts'
+import { findAsset } from '#contract/network.ts'
+import type { LinkTerms } from '#contract/payment-link.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Context } from '../context.ts'
+import { fillPlace, findPlace, leavePlace, takePlace } from '../db/links.ts'
+import type { LinkPaymentRow, NewPlace } from '../db/links.ts'
+import { insertSessionPayment } from '../db/sessions.ts'
+import { countsOf, openLink, refuseLink, stateOf } from '../links/open-link.ts'
+import type { OpenedLink } from '../links/open-link.ts'
+import { refreshPayments } from '../links/refresh.ts'
+import { startAnonymousSession } from '../session/start-session.ts'
+import type { OwnCall, OwnReply, OwnRule } from './own-rule.ts'
+import { spender } from './rule.ts'
+
+/**
+ * Anybody may have the payment of a link built, as the link says it. A place is taken before the service is asked, so that a link for one
+ * payment never has two payers sign at the same time.
+ */
+export const linkPay: OwnRule<'linkPay'> = async (call) => {
+  const { context, visitor, body, requestId, idempotencyKey } = call
+  const opened = await openLink(context, body.link)
+  if (opened.row.maxPayments !== null) await refreshPayments(context, [opened.row.id], { visitor, requestId })
+  const payer = { id: createId('lpm'), sessionId: visitor.session?.id, requestKey: idempotencyKey, now: context.now() }
+  // A request repeated under its key is the payment it began, whatever became of the link since.
+  const place = (await findPlace(context.db, opened.row.id, idempotencyKey)) ?? (await takeOpenPlace(context, opened, payer))
+  const request = { body: requestOf(context, opened.terms, body), requestId, idempotencyKey }
+  const reply = await context.upstream
+    .write('transactionSend', request, () => context.budgets.spend(spender(visitor), 'action'))
+    .catch(async (error: unknown) => {
+      if (place.id === payer.id) await leavePlace(context.db, place.id)
+      throw error
+    })
+  const { paymentId } = reply.parsed
+  const started = visitor.session ? undefined : await startAnonymousSession(context, visitor.site)
+  const session = visitor.session ?? started?.session
+  if (session) await insertSessionPayment(context.db, session.id, paymentId)
+  await fillPlace(context.db, place.id, { sessionId: session?.id ?? null, paymentId })
+  // `value` is the projection of the row that this endpoint names as its answer.
+  return { value: reply.value as OwnReply<'linkPay'>['value'], cookies: started && [started.setCookie], headers: reply.headers }
+}
+
+async function takeOpenPlace(context: Context, { row }: OpenedLink, payer: NewPlace): Promise<LinkPaymentRow> {
+  const state = stateOf(row, await countsOf(context, row.id), context.now())
+  if (state !== 'open') throw refuseLink(`link_${state}`)
+  const place = await takePlace(context.db, row, payer)
+  if (!place) throw refuseLink('link_busy')
+  return place
+}
+
+/** The service's request: what the link sets, and beside it only what it leaves open. */
+function requestOf({ config }: Context, terms: LinkTerms, body: OwnCall<'linkPay'>['body']): Record<string, unknown> {
+  const network = config.networks.find((known) => known.network === terms.network)
+  const asset = network && findAsset(network, terms.asset)
+  if (!network || !asset) throw refuseLink('link_unknown')
+  const details: Record<string, string> = {}
+  for (const field of ['amount', 'description', 'reference'] as const) {
+    const set = field === 'amount' ? terms.amountAtomic : terms[field]
+    if (set !== null && body[field] !== undefined) details[field] = 'The link sets this.'
+  }
+  if (terms.amountAtomic === null && body.amount === undefined) details['amount'] = 'Expected an amount: the link leaves it open.'
+  const [first] = Object.entries(details)
+  if (first) throw new ProblemError('INVALID_PARAMETERS', { message: `${first[0]}: ${first[1]}`, details })
+  const [description, referenceId] = [terms.description ?? body.description, terms.reference ?? body.reference]
+  return {
+    walletAddress: body.walletAddress,
+    recipientAddress: terms.recipient,
+    amount: new LosslessNumber(terms.amountAtomic === null ? (body.amount ?? '') : formatAmount(BigInt(terms.amountAtomic), asset.decimals)),
+    network: terms.network,
+    ...(!asset.native && { asset: asset.address }),
+    ...(terms.resource !== null && { resource: terms.resource }),
+    ...(body.priorityFee !== undefined && { priorityFee: new LosslessNumber(body.priorityFee) }),
+    metadata: { ...(description !== undefined && { description }), ...(referenceId !== undefined && { referenceId }), paymentLink: terms.id },
+  }
+}

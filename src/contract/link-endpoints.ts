@@ -1,0 +1,75 @@
+import * as v from 'valibot'
+import { endpoints } from './endpoints.ts'
+import { address, decimal, resource, timestamp } from './fields.ts'
+import { LINK_STATES, LinkTerms, returnUrl } from './payment-link.ts'
+
+/** Payment links: the proxy's own. A link goes in bodies, never in the proxy's addresses. */
+
+const text = (max: number) => v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected some text.'), v.maxLength(max, `Expected at most ${max} characters.`))
+const linkText = v.pipe(v.string(), v.minLength(1), v.maxLength(6000))
+const linkId = v.pipe(v.string(), v.regex(/^lnk_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected lnk_ and 22 base58 characters.'))
+
+/** A link as its seller sees it. */
+export const LinkBody = v.object({
+  /** What follows `/pay/`. */
+  link: v.string(),
+  terms: LinkTerms,
+  state: v.picklist(LINK_STATES),
+  /** Payments through it that the chain confirmed, and those under way. */
+  paid: v.number(),
+  pending: v.number(),
+  createdAt: timestamp,
+  withdrawnAt: v.nullable(timestamp),
+})
+export type LinkBody = v.InferOutput<typeof LinkBody>
+
+const LinkAnswer = v.object({ link: LinkBody })
+
+export const linkEndpoints = {
+  /** The operator's links, newest first. */
+  linkList: { method: 'GET', path: '/links', response: v.object({ links: v.array(LinkBody) }) },
+  linkCreate: {
+    method: 'POST',
+    path: '/links',
+    body: v.strictObject({
+      network: v.string(),
+      /** One of the seller's wallets. */
+      recipient: address,
+      /** An address or a configured symbol; native otherwise. */
+      asset: v.optional(v.string()),
+      /** Without it the buyer chooses. */
+      amount: v.optional(decimal),
+      resource: v.optional(v.pipe(resource, v.maxLength(500, 'Expected at most 500 characters.'))),
+      description: v.optional(text(200)),
+      reference: v.optional(text(100)),
+      expiresAt: v.optional(timestamp),
+      maxPayments: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
+      returnUrl: v.optional(returnUrl),
+    }),
+    response: LinkAnswer,
+  },
+  /** From now on it takes no payment; `linkRestore` takes that back. */
+  linkWithdraw: { method: 'POST', path: '/links/withdraw', body: v.strictObject({ id: linkId }), response: LinkAnswer },
+  linkRestore: { method: 'POST', path: '/links/restore', body: v.strictObject({ id: linkId }), response: LinkAnswer },
+  /** For whoever holds a link: its terms and state, once its signature is found right. `details.reason` says what is wrong with it otherwise. */
+  linkRead: {
+    method: 'POST',
+    path: '/link/read',
+    body: v.strictObject({ link: linkText }),
+    response: v.object({ terms: LinkTerms, state: v.picklist(LINK_STATES) }),
+  },
+  /** Has the payment of a link built. What the link sets cannot be said again. */
+  linkPay: {
+    method: 'POST',
+    path: '/link/pay',
+    body: v.strictObject({
+      link: linkText,
+      walletAddress: address,
+      amount: v.optional(decimal),
+      priorityFee: v.optional(decimal),
+      description: v.optional(text(200)),
+      reference: v.optional(text(100)),
+    }),
+    response: endpoints.transactionSend.response,
+  },
+} as const

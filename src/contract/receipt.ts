@@ -1,0 +1,38 @@
+import * as v from 'valibot'
+import { atomic } from './fields.ts'
+
+/**
+ * A payment in the words "payer paid X in transaction Y": what the chain shows, and nothing about a delivery.
+ * `signed` holds the landed transaction's own bytes: whoever decodes them sees, without any network, that the payer signed exactly this.
+ * That it landed at `height` is a claim until a node is asked.
+ */
+export const Receipt = v.object({
+  receipt: v.literal('paydesk/2'),
+  paymentId: v.string(),
+  /** CAIP-2. */
+  network: v.string(),
+  /** Transaction hash (EVM) or first signature (Solana). */
+  transaction: v.string(),
+  /** Block; on Solana the slot. */
+  height: v.number(),
+  blockHash: v.nullable(v.string()),
+  status: v.picklist(['confirmed', 'finalized']),
+  payer: v.string(),
+  recipient: v.string(),
+  /** The decimal of `amountAtomic`. */
+  amount: v.string(),
+  amountAtomic: atomic,
+  asset: v.string(),
+  symbol: v.string(),
+  decimals: v.number(),
+  /** Paid to the chain, in its native currency. */
+  feeAtomic: atomic,
+  resource: v.nullable(v.string()),
+  description: v.nullable(v.string()),
+  reference: v.nullable(v.string()),
+  /** Unix milliseconds. */
+  orderedAt: v.number(),
+  /** Base64; null where the node did not hand them out, or the wallet sent a type this program does not read. */
+  signed: v.nullable(v.object({ encoding: v.picklist(['evm-rlp-signed', 'solana-wire-v0']), bytes: v.string() })),
+})
+export type Receipt = v.InferOutput<typeof Receipt>
