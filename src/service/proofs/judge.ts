@@ -61,10 +61,15 @@ export function judgeTransfer({ terms, examined, checklist }: Judged, transfer: 
   return transfer
 }
 
-/** The memo must be the one that was asked for, or name a payment that this account gave out for this resource. */
+/**
+ * The memo must be the one that was asked for, or name a payment that this account gave out for this resource: a payer whose transaction this
+ * service built could not choose it.
+ */
 export async function judgeMemo(context: Context, { accountId, terms, checklist }: Judged, memo: string | null): Promise<void> {
   if (familyOf(terms.network.network) === 'evm') return
-  if (terms.memo !== null) return checklist.equal('memo_mismatch', { name: 'memo', source: 'chain', expected: terms.memo, got: memo ?? 'none' })
+  const given = terms.resource !== null && memo !== null && isPaymentId(memo)
+  if (terms.memo !== null && (memo === terms.memo || !given))
+    return checklist.equal('memo_mismatch', { name: 'memo', source: 'chain', expected: terms.memo, got: memo ?? 'none' })
   const payment = memo !== null && isPaymentId(memo) ? await findPayment(context.db, memo) : undefined
   const own = payment?.accountId === accountId && payment.mode !== 'received'
   checklist.check('memo_mismatch', { name: 'memo', source: 'record', ok: own, expected: 'the id of a payment of this account', got: memo ?? 'none' })

@@ -65,8 +65,8 @@ function readTerms(context: Context, body: ReceiveInput): Terms {
     amountAtomic: amount.atomic,
     resource: body.resource ?? null,
     memo: body.memo ?? null,
-    notBefore: null,
-    expiresAt: null,
+    notBefore: body.notBefore ?? null,
+    expiresAt: body.expiresAt ?? null,
     feePayer: null,
   }
 }

@@ -49,7 +49,11 @@ export async function recordBroadcast(context: Context, recorded: Recorded, limi
 }
 
 /** The payment that this account itself gave out, where the transaction is one: moved to what the chain shows. */
-async function takeOwn(context: Context, { accountId, examined, transfer }: Recorded, observation: Observation): Promise<PaymentRecord | undefined> {
+async function takeOwn(
+  context: Context,
+  { accountId, terms, examined, checklist, transfer }: Recorded,
+  observation: Observation,
+): Promise<PaymentRecord | undefined> {
   const { signature } = examined
   const candidates = await context.db
     .select()
@@ -69,10 +73,12 @@ async function takeOwn(context: Context, { accountId, examined, transfer }: Reco
     .limit(50)
   const height = observation.state === 'landed' ? observation.height : null
   const fitting = candidates.filter((row) => pays(row, transfer, height) && (row.signature === null || row.signature === signature))
-  const own =
-    fitting.find((row) => row.signature === signature || row.reportedSignature === signature) ??
-    fitting.find((row) => row.nonce === transfer.nonce) ??
-    (fitting.length === 1 ? fitting[0] : undefined)
+  const known = fitting.find((row) => row.signature === signature || row.reportedSignature === signature)
+  // It was made for this; the same transaction must not pay for something else.
+  if (terms.resource !== null && known && known.resource !== null)
+    checklist.equal('resource_mismatch', { name: 'own_resource', source: 'record', expected: terms.resource, got: known.resource })
+  const likely = fitting.filter((row) => terms.resource === null || row.resource === null || row.resource === terms.resource)
+  const own = known ?? likely.find((row) => row.nonce === transfer.nonce) ?? (likely.length === 1 ? likely[0] : undefined)
   if (!own) return undefined
   await applyObservation(context, { paymentId: own.id, signature, observation, source: 'service' })
   return findPayment(context.db, own.id)
