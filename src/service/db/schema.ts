@@ -5,6 +5,7 @@ import type { EventKind } from '#contract/event.ts'
 import type { PaymentMode, PaymentStatus, EventSource } from '#contract/payment.ts'
 import type { Plan, Scope } from '#contract/api-key.ts'
 import type { StatusClass, UsagePeriod } from '#contract/usage.ts'
+import { searchExpressions } from './search-expressions.ts'
 
 /** The service's tables. They live in a Postgres schema of their own, so that the proxy may share the database. */
 export const service = pgSchema('service')
@@ -157,6 +158,18 @@ export const payment = service.table(
     index('payment_account').on(t.accountId, t.createdAt, t.id),
     index('payment_sender').on(t.accountId, t.sender, t.createdAt, t.id),
     index('payment_recipient').on(t.accountId, t.recipient, t.createdAt, t.id),
+    index('payment_status').on(t.accountId, t.status, t.createdAt, t.id),
+    /** Payments between two wallets that are looked at together: a list of both has them once. */
+    index('payment_pair').on(t.accountId, t.sender, t.recipient),
+    index('payment_any_signature')
+      .on(t.accountId, t.signature)
+      .where(sql`signature is not null`),
+    index('payment_resource')
+      .on(t.accountId, sql.raw(`${searchExpressions.resourceStart} text_pattern_ops`))
+      .where(sql`resource is not null`),
+    index('payment_reference')
+      .on(t.accountId, sql.raw(searchExpressions.referenceStart))
+      .where(sql`metadata is not null`),
     /** What the watchers still follow. */
     index('payment_open')
       .on(t.network, t.status)

@@ -1,12 +1,12 @@
-import { and, count, desc, sql } from 'drizzle-orm'
 import { formatAmount } from '#contract/amount.ts'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import type { Actor, Context } from '../context.ts'
 import type { PaymentRecord } from '../db/payments.ts'
-import { payment } from '../db/schema.ts'
 import { readCursorText, writeCursorText } from './cursor.ts'
-import { listFilters, type ListQuery } from './filters.ts'
+import { readFilters, type ListQuery } from './filters.ts'
+import { readRows } from './history-page.ts'
+import { readTotal } from './history-total.ts'
 import { readMetadata } from './metadata.ts'
 
 type Page = EndpointReply<'paymentList'>
@@ -25,25 +25,18 @@ export async function readList(context: Context, actor: Actor, { wallets, ...que
 
 async function readPage(context: Context, actor: Actor, list: { query: ListQuery; wallets: readonly string[] | undefined }): Promise<Page> {
   const { query, wallets } = list
-  const filters = listFilters(actor.accountId, query, { wallets, networks: context.config.networks })
-  const place = query.cursor === undefined ? undefined : readCursorText(query.cursor)
-  const after = place && sql`(${payment.createdAt}, ${payment.id}) < (${place.createdAt.toISOString()}::timestamptz, ${place.id})`
-  const [rows, [total]] = await Promise.all([
-    context.db
-      .select()
-      .from(payment)
-      .where(and(filters, after))
-      .orderBy(desc(payment.createdAt), desc(payment.id))
-      // One more than asked for tells whether there is a next page.
-      .limit(query.limit + 1)
-      .offset(query.offset),
-    context.db.select({ total: count() }).from(payment).where(filters),
+  const filters = readFilters(actor.accountId, query, { wallets, networks: context.config.networks })
+  const after = query.cursor === undefined ? undefined : readCursorText(query.cursor)
+  const [rows, total] = await Promise.all([
+    // One more than asked for tells whether there is a next page.
+    readRows(context.db, filters, { limit: query.limit + 1, offset: query.offset, after }),
+    readTotal(context.db, filters),
   ])
   const shown = rows.slice(0, query.limit)
   const last = shown.at(-1)
   return {
     success: true,
-    total: total?.total ?? 0,
+    total,
     limit: query.limit,
     offset: query.offset,
     nextCursor: rows.length > query.limit && last ? writeCursorText(last) : null,

@@ -1,0 +1,17 @@
+/**
+ * What a payment is found by beside its columns, as Postgres spells it: an index and the query that uses it must say the same.
+ * An entry of an index has little room, so only so many characters of each are in it.
+ */
+export const SEARCHED = 200
+
+/** The resource without its scheme, in small letters. */
+const RESOURCE = String.raw`lower(regexp_replace(resource, '^https?://', ''))`
+
+/** The JSON text of `metadata.referenceId`, quotes and all; metadata is kept as it was sent, which Postgres' own JSON may not take. */
+const REFERENCE = String.raw`substring(metadata from '"referenceId":("(?:[^"\\]|\\.)*")')`
+
+export const searchExpressions = {
+  resource: RESOURCE,
+  resourceStart: `left(${RESOURCE}, ${SEARCHED})`,
+  referenceStart: `left(${REFERENCE}, ${SEARCHED})`,
+} as const

@@ -1,0 +1,122 @@
+import { and, count, eq, gte, inArray, lt, lte, or, sql, type SQL } from 'drizzle-orm'
+import { parseAddress } from '#contract/address.ts'
+import type { Database } from '#postgres/open.ts'
+import { payment } from '../db/schema.ts'
+import { ALL_DAYS, paymentChange, paymentTally, WHOLE_ACCOUNT } from '../db/tally-schema.ts'
+import { LAST_MOMENT } from './cursor.ts'
+import { kindOf, type Filters } from './filters.ts'
+import { whereOf } from './history-where.ts'
+
+const DAY_MS = 86_400_000
+
+/**
+ * How many payments the filters leave, exactly. Counts are kept per wallet, direction, day, network, asset and status;
+ * only what none of these can tell (amounts, a text, the hours at both ends of a time range) is counted row by row. One statement, so one snapshot.
+ */
+export async function readTotal(db: Database, filters: Filters): Promise<number> {
+  const total = totalOf(filters)
+  const { rows } = await db.execute<{ total: string }>(sql`select (${total})::text as total`)
+  return Number(rows[0]?.total ?? 0)
+}
+
+function totalOf(filters: Filters): SQL {
+  const { since, until } = filters
+  if (!isTallied(filters)) return counted(whereOf(filters))
+  if (!since && !until) return sql`${tallied(filters, { from: ALL_DAYS, to: ALL_DAYS })} - ${twice(filters)}`
+  // Days that lie wholly within are tallied; the first and the last are counted.
+  const first = since && dayOf(since)
+  const last = until && dayOf(until)
+  const days = { from: first === undefined ? 0 : first + 1, to: last === undefined ? undefined : last - 1 }
+  if (days.to !== undefined && days.to < days.from) return counted(whereOf(filters))
+  const ends = or(
+    first === undefined ? undefined : lt(payment.createdAt, startOf(first + 1)),
+    last === undefined ? undefined : gte(payment.createdAt, startOf(last)),
+  )
+  const between = and(
+    first === undefined ? undefined : gte(payment.createdAt, startOf(first + 1)),
+    last === undefined ? undefined : lt(payment.createdAt, startOf(last)),
+  )
+  return sql`${tallied(filters, days)} - ${twice(filters, between)} + ${counted(and(whereOf(filters), ends))}`
+}
+
+export type DayCount = { day: number; payments: number }
+
+/** How many payments each day has, the latest first; undefined where the tallies cannot tell. To be read in one snapshot with what is made of it. */
+export async function readDays(db: Database, filters: Filters): Promise<DayCount[] | undefined> {
+  if (!isTallied(filters) || filters.since || filters.until || couldMeet(filters)) return undefined
+  const { rows } = await db.execute<{ day: number; payments: string }>(sql`
+    select day, sum(payments)::text as payments from (
+      select ${paymentTally.day} as day, ${paymentTally.payments} as payments from ${paymentTally} where ${talliesOf(filters, { from: 0 })}
+      union all
+      select ${paymentChange.day}, ${weight(filters)} from ${paymentChange} where ${changesOf(filters, { from: 0 })}
+    ) as parts group by day order by day desc`)
+  return rows.map(({ day, payments }) => ({ day, payments: Number(payments) }))
+}
+
+/** The first moment of a day; days that Postgres cannot spell begin at the last one it can. */
+export function startOf(day: number): Date {
+  return new Date(Math.min(day * DAY_MS, LAST_MOMENT))
+}
+
+function dayOf(at: Date): number {
+  return Math.floor(at.getTime() / DAY_MS)
+}
+
+function isTallied({ text, minAmount, maxAmount }: Filters): boolean {
+  return text === undefined && minAmount === undefined && maxAmount === undefined
+}
+
+type Days = { from: number; to?: number }
+
+function tallied(filters: Filters, days: Days): SQL {
+  return sql`coalesce((select sum(${paymentTally.payments}) from ${paymentTally} where ${talliesOf(filters, days)}), 0)
+    + coalesce((select sum(${weight(filters)}) from ${paymentChange} where ${changesOf(filters, days)}), 0)`
+}
+
+function talliesOf(filters: Filters, { from, to }: Days): SQL | undefined {
+  return and(
+    eq(paymentTally.accountId, filters.accountId),
+    inArray(paymentTally.party, filters.wallets ? [...filters.wallets] : [WHOLE_ACCOUNT]),
+    inArray(paymentTally.direction, filters.type === 'all' ? ['sent', 'received'] : [filters.type]),
+    from === to ? eq(paymentTally.day, from) : and(gte(paymentTally.day, from), to === undefined ? undefined : lte(paymentTally.day, to)),
+    kindOf(filters, paymentTally),
+  )
+}
+
+/** Changes have a real day each: those of all days are all of them. */
+function changesOf(filters: Filters, { from, to }: Days): SQL | undefined {
+  const days = from === ALL_DAYS ? undefined : and(gte(paymentChange.day, from), to === undefined ? undefined : lte(paymentChange.day, to))
+  return and(eq(paymentChange.accountId, filters.accountId), days, kindOf(filters, paymentChange))
+}
+
+/** How often a change counts: once for each side that is asked for. */
+function weight({ wallets, type }: Filters): SQL {
+  const hosted = eq(paymentChange.mode, 'hosted')
+  const sent = wallets ? inArray(paymentChange.sender, [...wallets]) : hosted
+  const received = wallets ? inArray(paymentChange.recipient, [...wallets]) : sql`not (${hosted})`
+  const once = (side: SQL) => sql`case when ${side} then 1 else 0 end`
+  const sides = type === 'sent' ? once(sent) : type === 'received' ? once(received) : sql`${once(sent)} + ${once(received)}`
+  return sql`${paymentChange.delta} * (${sides})`
+}
+
+/** What both sides of the tallies have: payments between two of the wallets. */
+function twice(filters: Filters, between?: SQL): SQL {
+  if (!couldMeet(filters)) return sql`0`
+  const { accountId, wallets = [] } = filters
+  return counted(
+    and(eq(payment.accountId, accountId), inArray(payment.sender, [...wallets]), inArray(payment.recipient, [...wallets]), between, kindOf(filters, payment)),
+  )
+}
+
+/** Nobody pays themselves, and no payment goes from one family of addresses to another. */
+function couldMeet({ wallets = [], type }: Filters): boolean {
+  const families = wallets.map((wallet) => {
+    const parsed = parseAddress(wallet)
+    return parsed.ok ? parsed.family : undefined
+  })
+  return type === 'all' && new Set(families).size < families.length
+}
+
+function counted(where: SQL | undefined): SQL {
+  return sql`(select ${count()} from ${payment} where ${where})`
+}

@@ -1,0 +1,61 @@
+import { and, eq, gte, inArray, lte, or, sql, type SQL } from 'drizzle-orm'
+import { payment } from '../db/schema.ts'
+import { AMOUNT_DECIMALS, kindOf, type Filters } from './filters.ts'
+import { searchBranches } from './filters-search.ts'
+
+/** All that the filters ask of a row. */
+export function whereOf(filters: Filters): SQL | undefined {
+  return and(
+    eq(payment.accountId, filters.accountId),
+    seen(filters),
+    narrowed(filters),
+    filters.text === undefined ? undefined : or(...searchBranches(filters.text)),
+  )
+}
+
+/**
+ * The same as several conditions, of which a row meets one or more. Each is a range of one index that already has the list's order,
+ * so that a page of each is a page's work however many payments there are. An `or` over them would be read whole and sorted.
+ */
+export function branchesOf(filters: Filters): SQL[] {
+  const own = and(eq(payment.accountId, filters.accountId), narrowed(filters))
+  const [drivers, rest] =
+    filters.text !== undefined
+      ? [searchBranches(filters.text), seen(filters)]
+      : filters.wallets
+        ? [sidesOf(filters), undefined]
+        : [statusesOf(filters), seen(filters)]
+  return drivers.flatMap((driver) => and(own, driver, rest) ?? [])
+}
+
+/** One wallet, one side: the indexes of sender and recipient have the order. */
+function sidesOf({ wallets = [], type }: Filters): SQL[] {
+  const sent = wallets.map((wallet) => eq(payment.sender, wallet))
+  const received = wallets.map((wallet) => eq(payment.recipient, wallet))
+  return type === 'sent' ? sent : type === 'received' ? received : [...sent, ...received]
+}
+
+function statusesOf({ statuses }: Filters): SQL[] {
+  return statuses ? statuses.map((status) => eq(payment.status, status)) : [sql`true`]
+}
+
+function seen({ wallets, type }: Filters): SQL | undefined {
+  // Without wallets to see from, what a managed wallet paid is sent; everything else came in.
+  if (!wallets) return type === 'all' ? undefined : type === 'sent' ? eq(payment.mode, 'hosted') : sql`${payment.mode} <> 'hosted'`
+  const sent = inArray(payment.sender, [...wallets])
+  const received = inArray(payment.recipient, [...wallets])
+  return type === 'sent' ? sent : type === 'received' ? received : or(sent, received)
+}
+
+const scaledAmount = sql`${payment.amount} * power(10::numeric, ${AMOUNT_DECIMALS} - ${payment.decimals})`
+
+function narrowed(filters: Filters): SQL | undefined {
+  const { since, until, minAmount, maxAmount } = filters
+  return and(
+    kindOf(filters, payment),
+    since && gte(payment.createdAt, since),
+    until && lte(payment.createdAt, until),
+    minAmount === undefined ? undefined : sql`${scaledAmount} >= ${minAmount}::numeric`,
+    maxAmount === undefined ? undefined : sql`${scaledAmount} <= ${maxAmount}::numeric`,
+  )
+}

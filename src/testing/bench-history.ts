@@ -1,0 +1,119 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { sql } from 'drizzle-orm'
+import * as v from 'valibot'
+import { endpoints } from '#contract/endpoints.ts'
+import { NATIVE_ETH, type Network } from '#contract/network.ts'
+import { foldTallies } from '#service/db/fold-tallies.ts'
+import { readFilters } from '#service/payments/filters.ts'
+import { readTotal } from '#service/payments/history-total.ts'
+import { readHistory, readList } from '#service/payments/history.ts'
+import { openContext } from './service-context.ts'
+
+/**
+ * Reads pages of a long history on a real Postgres, near and far side by side in one run, and prints their ratios with their bars.
+ * `--rows 10000000` for more; `--quick` for a hundredth. Ends with 1 when a bar is missed.
+ */
+
+const SELLER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const ROUNDS = 60
+const AT_ONCE = 25_000
+const argument = process.argv.indexOf('--rows')
+const ROWS = process.argv.includes('--quick') ? 10_000 : argument > 0 ? Number(process.argv[argument + 1]) : 1_000_000
+const FAR = Math.floor(ROWS / 2)
+
+const network: Network = {
+  network: 'eip155:31337',
+  name: 'bench',
+  rpcUrls: ['http://127.0.0.1:9'],
+  testnet: true,
+  blockTimeMs: 1000,
+  confirmations: 1,
+  assets: [NATIVE_ETH],
+}
+
+await using opened = await openContext([network], { engine: 'postgres' })
+const { context, actor } = opened
+const { db } = context
+
+/** A year of payments to one seller, who sends every tenth; 20,000 people pay. */
+console.log(`writing ${ROWS.toLocaleString('en')} payments …`)
+for (let from = 1; from <= ROWS; from += AT_ONCE)
+  await db.execute(sql`
+  insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, resource, metadata, signature, created_at, updated_at)
+  select 'pay_' || translate(lpad(n::text, 22, 'A'), '0', 'Z'), ${actor.accountId}, 'local',
+    case when n % 5000 = 0 then 'failed' when n % 40 = 0 then 'expired' else 'finalized' end, 'eip155:31337', ${NATIVE_ETH.address}, 'ETH', 18, 1000000 + n,
+    case when n % 10 = 0 then ${SELLER} else '0x' || lpad(to_hex(n % 20000), 40, '0') end,
+    case when n % 10 = 0 then '0x' || lpad(to_hex(n % 20000), 40, '0') else ${SELLER} end,
+    'https://shop.example/item/' || (n % 1000), '{"referenceId":"order ' || n || '"}', '0x' || lpad(to_hex(n), 64, '0'),
+    now() - make_interval(secs => n * 31536000.0 / ${ROWS}), now()
+  from generate_series(${from}::int, ${Math.min(ROWS, from + AT_ONCE - 1)}::int) n`)
+while ((await foldTallies(db)) > 0);
+// As a database that has been running for a while: its statistics are known and its pages marked.
+await db.execute(sql`vacuum analyze service.payment`)
+await db.execute(sql`vacuum analyze service.payment_tally`)
+
+const list = (query: Record<string, string>, wallets?: string[]) => readList(context, actor, { ...v.parse(endpoints.paymentHistory.query, query), wallets })
+const history = (query: Record<string, string>) =>
+  readHistory(context, actor, { params: { walletAddress: SELLER }, query: v.parse(endpoints.paymentHistory.query, query), body: undefined })
+
+async function cursorAt(rows: number): Promise<string> {
+  const page = await history({ offset: String(rows), limit: '50' })
+  if (!page.nextCursor) throw new Error('The history is shorter than it was written.')
+  return page.nextCursor
+}
+
+type Timing = { p10: number; p50: number; p90: number }
+
+/** Each of both in turn, so that what slows the machine down slows both. */
+async function beside(near: () => Promise<unknown>, far: () => Promise<unknown>): Promise<{ near: Timing; far: Timing; ratio: Timing }> {
+  const times: [number, number][] = []
+  for (let round = -3; round < ROUNDS; round++) {
+    const one = await time(near)
+    const other = await time(far)
+    if (round >= 0) times.push([one, other])
+  }
+  return { near: spread(times.map(([one]) => one)), far: spread(times.map(([, other]) => other)), ratio: spread(times.map(([one, other]) => other / one)) }
+}
+
+async function time(run: () => Promise<unknown>): Promise<number> {
+  const started = performance.now()
+  await run()
+  return performance.now() - started
+}
+
+function spread(values: number[]): Timing {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0
+  return { p10: at(0.1), p50: at(0.5), p90: at(0.9) }
+}
+
+const results: { name: string; p50: number; bar: string; ok: boolean; ratio: Timing; near: Timing; far: Timing }[] = []
+
+async function measure(name: string, limit: { most?: number; least?: number }, runs: [() => Promise<unknown>, () => Promise<unknown>]): Promise<void> {
+  const { near, far, ratio } = await beside(...runs)
+  const ok = limit.most === undefined ? ratio.p50 >= (limit.least ?? 0) : ratio.p50 <= limit.most
+  const bar = limit.most === undefined ? `≥ ${limit.least}×` : `≤ ${limit.most}×`
+  results.push({ name, p50: ratio.p50, bar, ok, ratio, near, far })
+  const ms = (timing: Timing) => `${timing.p50.toFixed(2)} ms`
+  console.log(
+    `${name}: ${ratio.p50.toFixed(2)}× (bar ${bar}) · p10..p90 ${ratio.p10.toFixed(2)}..${ratio.p90.toFixed(2)} · ${ms(near)} → ${ms(far)}${ok ? '' : ' MISSED'}`,
+  )
+}
+
+const cursor = await cursorAt(FAR)
+const first = () => list({})
+const firstOfWallet = () => history({})
+await measure(`page at offset ${FAR} of the account, against offset 0`, { most: 5 }, [first, () => list({ offset: String(FAR) })])
+await measure(`page at offset ${FAR} of a wallet, sent and received, against offset 0`, { most: 5 }, [firstOfWallet, () => history({ offset: String(FAR) })])
+await measure('page behind a cursor in the middle, sent and received, against the first', { most: 5 }, [firstOfWallet, () => history({ cursor })])
+await measure('first page of a rare status, against the first of all', { most: 5 }, [first, () => list({ status: 'failed' })])
+await measure('search for a reference, against the first page', { most: 5 }, [first, () => list({ q: `order ${FAR}` })])
+await measure('search for a resource without its scheme, against the first page', { most: 20 }, [first, () => list({ q: 'shop.example/item/77' })])
+await measure('total by tallies, against count(*)', { least: ROWS < 1_000_000 ? 1 : 200 }, [
+  () => readTotal(db, readFilters(actor.accountId, v.parse(endpoints.paymentHistory.query, {}), { wallets: [SELLER], networks: [network] })),
+  () => db.execute(sql`select count(*) from service.payment where account_id = ${actor.accountId} and (sender = ${SELLER} or recipient = ${SELLER})`),
+])
+
+mkdirSync('bench/out', { recursive: true })
+writeFileSync('bench/out/history.json', JSON.stringify({ rows: ROWS, results }, null, 2))
+process.exitCode = results.every(({ ok }) => ok) ? 0 : 1
