@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { Component, type ReactNode } from 'react'
 import type { RouteName } from '../paths.ts'
 import { Button } from '../ui/Button.tsx'
@@ -25,13 +26,17 @@ export class PageBoundary extends Component<Props, { error: Error | null }> {
       <ErrorState
         action={
           <>
-            <Button onClick={this.retry}>Try again</Button>
-            <Button onClick={() => location.reload()}>Reload</Button>
+            <Button onClick={this.retry}>
+              <Trans>Try again</Trans>
+            </Button>
+            <Button onClick={() => location.reload()}>
+              <Trans>Reload</Trans>
+            </Button>
           </>
         }
-        body="Your payments are not touched by this. If it stays after a reload, tell the operator what you did."
+        body={<Trans>Your payments are not touched by this. If it stays after a reload, tell the operator what you did.</Trans>}
         detail={this.state.error.message}
-        title="This page could not be shown"
+        title={<Trans>This page could not be shown</Trans>}
       />
     )
   }

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { useState } from 'react'
 import { describeError } from '../api/error-words.ts'
 import { ApiError } from '../api/errors.ts'
@@ -19,7 +21,8 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
     setTrouble(undefined)
     try {
       await signIn(account)
-      toast(`Signed in as ${shortAddress(account.address)}`, { tone: 'good' })
+      const address = shortAddress(account.address)
+      toast(t`Signed in as ${address}`, { tone: 'good' })
     } catch (error) {
       setTrouble(troubleOf(error, account))
     } finally {
@@ -30,7 +33,7 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
   if (accounts.length === 0) {
     return (
       <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog()} variant={look}>
-        Connect a wallet to sign in
+        <Trans>Connect a wallet to sign in</Trans>
       </Button>
     )
   }
@@ -45,10 +48,10 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
           onClick={() => void start(account)}
           variant={index === 0 ? look : 'secondary'}
         >
-          Sign in as {shortAddress(account.address)}
+          <SignInAs address={shortAddress(account.address)} />
         </Button>
       ))}
-      {asking && <p className="text-sm text-muted">Confirm in {asking.walletName}. The text moves no money.</p>}
+      {asking && <Asking wallet={asking.walletName} />}
       {trouble && (
         <p className="text-sm text-bad-ink" role="alert">
           {trouble}
@@ -58,13 +61,28 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
   )
 }
 
+function SignInAs({ address }: { address: string }) {
+  return <Trans>Sign in as {address}</Trans>
+}
+
+function Asking({ wallet }: { wallet: string }) {
+  return (
+    <p className="text-sm text-muted">
+      <Trans>Confirm in {wallet}. The text moves no money.</Trans>
+    </p>
+  )
+}
+
 function isSame(one: ConnectedAccount | undefined, other: ConnectedAccount): boolean {
   return one?.address === other.address && one.walletId === other.walletId
 }
 
 function troubleOf(error: unknown, { walletName }: ConnectedAccount): string {
-  if (error instanceof ApiError) return `${describeError(error).title}. ${describeError(error).body}`
+  if (error instanceof ApiError) {
+    const { title, body } = describeError(error)
+    return t`${title}. ${body}`
+  }
   // The wallet side has words for its own refusals; its code is not part of the shell, so its name is what tells it.
   if (error instanceof Error && error.name === 'WalletProblem') return error.message
-  return `${walletName} did not sign. Nothing was sent.`
+  return t`${walletName} did not sign. Nothing was sent.`
 }

@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import { useSession } from '../api/session.ts'
 import type { Viewer } from '../api/queries.ts'
@@ -10,7 +11,7 @@ export type SignedInProps = {
   /** Shaped like what comes. */
   skeleton: ReactNode
   /** What signing in shows, for example "Sign in to see your payments". */
-  invitation: string
+  invitation: ReactNode
   children: (viewer: Viewer) => ReactNode
 }
 
@@ -23,7 +24,7 @@ export function SignedIn({ skeleton, invitation, children }: SignedInProps) {
   return (
     <Card>
       <EmptyState action={<SignIn />} icon="wallet" title={invitation}>
-        You sign a short text with your wallet. It costs nothing and moves no money.
+        <Trans>You sign a short text with your wallet. It costs nothing and moves no money.</Trans>
       </EmptyState>
     </Card>
   )

@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { useEffect, useRef } from 'react'
 import { useLiveState } from '../api/events.ts'
 import { announce } from '../ui/announce.tsx'
@@ -12,8 +14,8 @@ export function LiveIndicator() {
   const before = useRef(state.kind)
 
   useEffect(() => {
-    if (state.kind === 'stale') announce('Live updates have stopped. Figures are read again every few seconds.')
-    if (state.kind === 'live' && before.current === 'stale') announce('Live updates are back.')
+    if (state.kind === 'stale') announce(t`Live updates have stopped. Figures are read again every few seconds.`)
+    if (state.kind === 'live' && before.current === 'stale') announce(t`Live updates are back.`)
     if (state.kind === 'live' || state.kind === 'stale') before.current = state.kind
   }, [state.kind])
 
@@ -23,12 +25,14 @@ export function LiveIndicator() {
   return (
     <p className="flex items-center gap-2 text-xs text-muted" data-live={state.kind}>
       <span className={cx('forced-fill size-2 shrink-0 rounded-full', live ? 'bg-accent' : 'border-2 border-warn-edge')} />
-      {live && 'Live'}
-      {state.kind === 'connecting' && 'Connecting…'}
-      {state.kind === 'reconnecting' && 'Reconnecting…'}
+      {live && <Trans>Live</Trans>}
+      {state.kind === 'connecting' && <Trans>Connecting…</Trans>}
+      {state.kind === 'reconnecting' && <Trans>Reconnecting…</Trans>}
       {state.kind === 'stale' && (
         <span>
-          Not live since <Time at={state.since} />
+          <Trans>
+            Not live since <Time at={state.since} />
+          </Trans>
         </span>
       )}
     </p>

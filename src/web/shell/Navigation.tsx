@@ -1,14 +1,17 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { useLingui } from '@lingui/react/macro'
 import { pathTo, type RouteName } from '../paths.ts'
 import { Link } from '../router/Link.tsx'
 import { useRoute } from '../router/use-route.ts'
 import { cx } from '../ui/cx.ts'
 import { Icon, type IconName } from '../ui/Icon.tsx'
 
-const items: readonly { to: string; label: string; icon: IconName; pages: readonly RouteName[] }[] = [
-  { to: pathTo('overview', {}), label: 'Overview', icon: 'overview', pages: ['overview'] },
-  { to: pathTo('payments', {}), label: 'Payments', icon: 'payments', pages: ['payments', 'payment'] },
-  { to: pathTo('checkout', {}), label: 'Pay', icon: 'pay', pages: ['checkout'] },
-  { to: pathTo('settings', {}), label: 'Settings', icon: 'settings', pages: ['settings'] },
+const items: readonly { to: string; label: MessageDescriptor; icon: IconName; pages: readonly RouteName[] }[] = [
+  { to: pathTo('overview', {}), label: msg`Overview`, icon: 'overview', pages: ['overview'] },
+  { to: pathTo('payments', {}), label: msg`Payments`, icon: 'payments', pages: ['payments', 'payment'] },
+  { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout'] },
+  { to: pathTo('settings', {}), label: msg`Settings`, icon: 'settings', pages: ['settings'] },
 ]
 
 const looks = {
@@ -30,21 +33,22 @@ const looks = {
 
 export function Navigation({ look }: { look: keyof typeof looks }) {
   const route = useRoute()
+  const { t } = useLingui()
   const { nav, list, item, here, away } = looks[look]
   return (
-    <nav aria-label="Main" className={nav}>
+    <nav aria-label={t`Main`} className={nav}>
       <ul className={list}>
         {items.map(({ to, label, icon, pages }) => {
           const current = route !== undefined && pages.includes(route.name)
           return (
-            <li key={label}>
+            <li key={to}>
               <Link
                 aria-current={current ? 'page' : undefined}
                 className={cx('forced-chosen flex items-center font-medium transition-colors', item, current ? here : away)}
                 to={to}
               >
                 <Icon className={look === 'side' && current ? 'text-accent' : undefined} name={icon} size={20} />
-                {label}
+                {t(label)}
               </Link>
             </li>
           )

@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { pathTo } from '../paths.ts'
 import { Link } from '../router/Link.tsx'
 import { buttonClass } from '../ui/button-class.ts'
@@ -6,13 +7,13 @@ import { PageHeader } from './PageHeader.tsx'
 export function NotFoundPage() {
   return (
     <>
-      <PageHeader subtitle="The link may be old or mistyped." title="There is no page here" />
+      <PageHeader subtitle={<Trans>The link may be old or mistyped.</Trans>} title={<Trans>There is no page here</Trans>} />
       <div className="flex gap-2">
         <Link className={buttonClass({ variant: 'primary' })} to={pathTo('overview', {})}>
-          Go to the overview
+          <Trans>Go to the overview</Trans>
         </Link>
         <Link className={buttonClass()} to={pathTo('payments', {})}>
-          Find a payment
+          <Trans>Find a payment</Trans>
         </Link>
       </div>
     </>

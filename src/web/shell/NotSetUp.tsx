@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Mark } from '../ui/Mark.tsx'
@@ -7,15 +8,21 @@ export function NotSetUp({ problem }: { problem: string }) {
   return (
     <main className="mx-auto flex min-h-dvh max-w-120 flex-col justify-center gap-6 px-4">
       <Mark size={40} />
-      <h1 className="text-xl font-semibold">This payment desk is not set up yet</h1>
-      <Card title="What is missing">
+      <h1 className="text-xl font-semibold">
+        <Trans>This payment desk is not set up yet</Trans>
+      </h1>
+      <Card title={<Trans>What is missing</Trans>}>
         <p className="text-sm text-muted" role="alert">
           {problem}
         </p>
-        <p className="mt-3 text-sm text-muted">Put a config.json beside index.html that names the proxy:</p>
+        <p className="mt-3 text-sm text-muted">
+          <Trans>Put a config.json beside index.html that names the proxy:</Trans>
+        </p>
         <pre className="mt-3 overflow-x-auto rounded-lg bg-sunken p-3 font-mono text-[13px]">{'{ "proxyUrl": "https://pay-api.example.org" }'}</pre>
       </Card>
-      <Button onClick={() => location.reload()}>Try again</Button>
+      <Button onClick={() => location.reload()}>
+        <Trans>Try again</Trans>
+      </Button>
     </main>
   )
 }

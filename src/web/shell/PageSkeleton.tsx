@@ -1,9 +1,11 @@
+import { useLingui } from '@lingui/react/macro'
 import { Skeleton } from '../ui/Skeleton.tsx'
 
 /** While a page's code or the desk's configuration is on its way. */
 export function PageSkeleton() {
+  const { t } = useLingui()
   return (
-    <div aria-busy="true" aria-label="Loading" role="status">
+    <div aria-busy="true" aria-label={t`Loading`} role="status">
       <Skeleton className="mb-6 h-8 w-40" />
       <div className="grid gap-4 sm:grid-cols-2">
         <Skeleton className="h-36 rounded-xl" />

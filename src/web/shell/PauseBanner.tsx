@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { usePauseSeconds } from '../api/pause.ts'
 import { HeaderNotice } from './HeaderNotice.tsx'
 
@@ -7,12 +8,12 @@ export function PauseBanner() {
   if (seconds === 0) return null
   return (
     <HeaderNotice icon="hourglass">
-      Paused for a moment: the service limits how often it is asked. It goes on by itself
-      <span aria-hidden className="figures">
-        {' '}
-        in {seconds} s
+      <span className="sr-only">
+        <Trans>Paused for a moment: the service limits how often it is asked. It goes on by itself.</Trans>
       </span>
-      .
+      <span aria-hidden className="figures">
+        <Trans>Paused for a moment: the service limits how often it is asked. It goes on by itself in {seconds} s.</Trans>
+      </span>
     </HeaderNotice>
   )
 }

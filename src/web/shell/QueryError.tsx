@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { describeError } from '../api/error-words.ts'
 import { SignIn } from '../session/SignIn.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -12,7 +13,7 @@ export function QueryError({ error, onRetry, busy }: { error: unknown; onRetry: 
       action={
         action === 'retry' ? (
           <Button busy={busy} icon={<Icon name="refresh" />} onClick={onRetry}>
-            Try again
+            <Trans>Try again</Trans>
           </Button>
         ) : (
           action === 'sign_in' && <SignIn />

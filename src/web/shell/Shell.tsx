@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { useRef, type ReactNode } from 'react'
 import { pathTo } from '../paths.ts'
 import { Link } from '../router/Link.tsx'
@@ -22,7 +23,7 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
         onClick={() => main.current?.focus()}
         type="button"
       >
-        Skip to the page
+        <Trans>Skip to the page</Trans>
       </button>
       <div className="lg:grid lg:grid-cols-[232px_minmax(0,1fr)] print:block">
         <aside className="no-print sticky top-0 hidden h-dvh flex-col border-e border-line bg-sunken px-3 py-5 lg:flex">

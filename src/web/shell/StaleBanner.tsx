@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { describeError } from '../api/error-words.ts'
 import { Banner } from '../ui/Banner.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -14,18 +15,21 @@ export type StaleBannerProps = {
 /** Old figures stay in view; this says that they are old, and why. */
 export function StaleBanner({ error, readAt, onRetry }: StaleBannerProps) {
   if (!error) return null
+  const reason = describeError(error).title
   return (
     <Banner
       action={
         <Button onClick={onRetry} size="sm" variant="quiet">
-          Try again
+          <Trans>Try again</Trans>
         </Button>
       }
       className="mb-4"
       role="status"
       tone="warn"
     >
-      {describeError(error).title}. This is from <Time at={readAt} />.
+      <Trans>
+        {reason}. This is from <Time at={readAt} />.
+      </Trans>
     </Banner>
   )
 }

@@ -1,7 +1,15 @@
+import { msg } from '@lingui/core/macro'
+import { useLingui } from '@lingui/react/macro'
 import { shortAddress } from '#contract/address.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { cx } from './cx.ts'
 import { Icon } from './Icon.tsx'
+
+const nouns = {
+  address: { copy: msg`Copy address`, explorer: msg`Show address in the explorer` },
+  transaction: { copy: msg`Copy transaction`, explorer: msg`Show transaction in the explorer` },
+  'payment id': { copy: msg`Copy payment id`, explorer: msg`Show payment id in the explorer` },
+}
 
 export type AddressProps = {
   /** An address, a transaction's id, or any other long identifier. */
@@ -11,21 +19,22 @@ export type AddressProps = {
   copy?: boolean
   /** An explorer's page. */
   href?: string
-  /** What it is, for the copy button and the link: "address", "transaction". */
-  noun?: string
+  /** What it is, for the copy button and the link. */
+  noun?: keyof typeof nouns
   className?: string
 }
 
 export function Address({ value, full, copy, href, noun = 'address', className }: AddressProps) {
+  const { t } = useLingui()
   return (
     <span className={cx('inline-flex max-w-full items-center gap-1 align-middle', className)}>
       <span className="min-w-0 font-mono text-[13px]" title={full ? undefined : value}>
         {full ? <Groups value={value} /> : shortAddress(value)}
       </span>
-      {copy && <CopyButton label={`Copy ${noun}`} value={value} />}
+      {copy && <CopyButton label={t(nouns[noun].copy)} value={value} />}
       {href && (
         <a
-          aria-label={`Show ${noun} in the explorer`}
+          aria-label={t(nouns[noun].explorer)}
           className="touch-target inline-flex size-6 shrink-0 items-center justify-center rounded-sm text-muted hover:text-ink"
           href={href}
           rel="noopener noreferrer"

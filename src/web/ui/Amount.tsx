@@ -1,3 +1,4 @@
+import { useLingui } from '@lingui/react/macro'
 import { usePreferences } from '../preferences.ts'
 import { cx } from './cx.ts'
 import { formatAmountText } from './format-amount.ts'
@@ -28,6 +29,7 @@ function largest(length: number): string {
 
 /** Money with its unit. The unit never leaves the figure's side. */
 export function Amount({ atomic, decimals, symbol, size = 'sm', exact, className }: AmountProps) {
+  const { t } = useLingui()
   const hidden = usePreferences().hideAmounts && !exact
   const amount = formatAmountText(BigInt(atomic), decimals, { exact })
   const unit = size === 'lg' || size === 'xl' ? 'ms-[0.3em] text-[0.6em] font-medium text-muted' : 'ms-[0.35em] text-muted'
@@ -36,7 +38,7 @@ export function Amount({ atomic, decimals, symbol, size = 'sm', exact, className
       className={cx('figures', exact ? '[overflow-wrap:anywhere]' : 'whitespace-nowrap', size === 'xl' ? largest(amount.text.length) : sizes[size], className)}
       title={hidden ? undefined : `${amount.exact} ${symbol}`}
     >
-      {hidden ? <span aria-label="Amount hidden">••••</span> : amount.text}
+      {hidden ? <span aria-label={t`Amount hidden`}>••••</span> : amount.text}
       <span className={unit}>{symbol}</span>
     </span>
   )

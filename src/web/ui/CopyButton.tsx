@@ -1,3 +1,4 @@
+import { useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { announce } from './announce.tsx'
 import { Button } from './Button.tsx'
@@ -13,6 +14,7 @@ export type CopyButtonProps = {
 
 /** Copies, and says so for two seconds; where the clipboard is closed to us it says that instead. */
 export function CopyButton({ value, label, text }: CopyButtonProps) {
+  const { t } = useLingui()
   const [state, setState] = useState<'idle' | 'copied' | 'refused'>('idle')
 
   useEffect(() => {
@@ -25,15 +27,15 @@ export function CopyButton({ value, label, text }: CopyButtonProps) {
     try {
       await navigator.clipboard.writeText(value)
       setState('copied')
-      announce('Copied.')
+      announce(t`Copied.`)
     } catch {
       setState('refused')
-      announce('The browser did not allow copying.')
+      announce(t`The browser did not allow copying.`)
     }
   }
 
   const icon = <Icon name={state === 'copied' ? 'check' : state === 'refused' ? 'cross' : 'copy'} size={14} />
-  const words = state === 'copied' ? 'Copied' : state === 'refused' ? 'Not allowed' : label
+  const words = state === 'copied' ? t`Copied` : state === 'refused' ? t`Not allowed` : label
   if (text) {
     return (
       <Button icon={icon} onClick={() => void copy()} size="sm">

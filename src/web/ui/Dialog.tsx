@@ -1,3 +1,4 @@
+import { useLingui } from '@lingui/react/macro'
 import { useEffect, useId, useRef, type ReactNode } from 'react'
 import { IconButton } from './Button.tsx'
 import { cx } from './cx.ts'
@@ -23,6 +24,7 @@ const widths = { sm: 'sm:max-w-96', md: 'sm:max-w-120', lg: 'sm:max-w-180' }
 export function Dialog({ open, onClose, title, description, footer, size = 'md', dismissable = true, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null)
   const id = useId()
+  const { t } = useLingui()
 
   useEffect(() => {
     const dialog = ref.current
@@ -69,7 +71,7 @@ export function Dialog({ open, onClose, title, description, footer, size = 'md',
               </p>
             )}
           </div>
-          {dismissable && <IconButton className="-me-2 -mt-1" icon={<Icon name="cross" />} label="Close" onClick={onClose} size="sm" />}
+          {dismissable && <IconButton className="-me-2 -mt-1" icon={<Icon name="cross" />} label={t`Close`} onClick={onClose} size="sm" />}
         </div>
         <div className="mt-4">{children}</div>
         {footer && <div className="mt-5 flex flex-wrap justify-end gap-2">{footer}</div>}

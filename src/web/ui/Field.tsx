@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { createContext, use, useId, type ReactNode } from 'react'
 import { Icon } from './Icon.tsx'
 
@@ -31,7 +32,11 @@ export function Field({ label, hint, error, aside, optional, children, className
       <div className="mb-1.5 flex items-baseline justify-between gap-3">
         <label className="text-sm font-medium text-ink" htmlFor={id}>
           {label}
-          {optional && <span className="ms-1.5 font-normal text-faint">optional</span>}
+          {optional && (
+            <span className="ms-1.5 font-normal text-faint">
+              <Trans>optional</Trans>
+            </span>
+          )}
         </label>
         {aside && <span className="text-sm text-muted">{aside}</span>}
       </div>

@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { cx } from './cx.ts'
 import { Icon } from './Icon.tsx'
 
@@ -29,7 +30,11 @@ export function Stepper({ label, steps, current }: StepperProps) {
             </span>
             <span className={cx('text-sm whitespace-nowrap', here ? 'font-medium text-ink' : 'text-muted max-sm:sr-only')}>
               {step.label}
-              {done && <span className="sr-only">, done</span>}
+              {done && (
+                <span className="sr-only">
+                  <Trans>, done</Trans>
+                </span>
+              )}
             </span>
           </li>
         )

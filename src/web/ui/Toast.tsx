@@ -1,3 +1,4 @@
+import { useLingui } from '@lingui/react/macro'
 import { useEffect, useSyncExternalStore, type ReactNode } from 'react'
 import { announce } from './announce.tsx'
 import { toneClass, type Tone } from './Badge.tsx'
@@ -21,10 +22,11 @@ export function toast(title: string, options: { tone?: Tone; body?: ReactNode } 
 
 export function Toaster() {
   const shown = useSyncExternalStore(subscribe, () => toasts)
+  const { t } = useLingui()
   if (shown.length === 0) return null
   return (
     <section
-      aria-label="Notices"
+      aria-label={t`Notices`}
       className="no-print pointer-events-none fixed inset-x-4 bottom-[calc(72px+env(safe-area-inset-bottom))] z-50 flex flex-col items-center gap-2 lg:inset-x-auto lg:end-6 lg:bottom-6 lg:items-end"
     >
       {shown.map((each) => (

@@ -1,17 +1,20 @@
+import { plural } from '@lingui/core/macro'
+import { Plural, useLingui } from '@lingui/react/macro'
 import { cleanText } from './clean-text.ts'
 
 /** Text a stranger wrote: as text only, and where it held characters that reorder or hide, it says so. */
 export function UntrustedText({ text, className }: { text: string; className?: string }) {
   const { text: clean, removed } = cleanText(text)
+  const { t } = useLingui()
   return (
     <span className={className} dir="auto">
       {clean}
       {removed > 0 && (
         <span
           className="ms-1 rounded-sm bg-warn-soft px-1 text-xs text-warn-ink"
-          title={`${removed} invisible or reordering characters were removed from this text.`}
+          title={t`${plural(removed, { one: '# invisible or reordering character was removed from this text.', other: '# invisible or reordering characters were removed from this text.' })}`}
         >
-          {removed} hidden removed
+          <Plural one="# hidden removed" other="# hidden removed" value={removed} />
         </span>
       )}
     </span>

@@ -1,23 +1,76 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
 import type { PaymentStatus } from '#contract/payment.ts'
+import { i18n } from '../locales/i18n.ts'
 import type { Tone } from './Badge.tsx'
 import type { IconName } from './Icon.tsx'
 
 export type StatusWords = {
-  label: string
+  label: MessageDescriptor
   /** What it means for the reader, in one sentence. */
-  meaning: string
+  meaning: MessageDescriptor
   tone: Tone
   icon: IconName
 }
 
 /** Every status in the reader's terms. `unknown` is ours: bytes may have left and the chain has not answered yet. */
 export const statusWords: Readonly<Record<PaymentStatus | 'unknown', StatusWords>> = {
-  created: { label: 'Not sent yet', meaning: 'The transaction was built and waits for a signature.', tone: 'neutral', icon: 'clock' },
-  pending: { label: 'Pending', meaning: 'The transaction was sent; the network has not confirmed it yet.', tone: 'warn', icon: 'hourglass' },
-  confirmed: { label: 'Confirmed', meaning: 'The payment has arrived. It becomes final in a moment.', tone: 'good', icon: 'check' },
-  finalized: { label: 'Final', meaning: 'The payment has arrived and cannot be undone.', tone: 'good', icon: 'checkDouble' },
-  expired: { label: 'Expired', meaning: 'Nothing was sent. The transaction can no longer be used.', tone: 'neutral', icon: 'clock' },
-  failed: { label: 'Failed', meaning: 'The payment did not go through. The recipient got nothing.', tone: 'bad', icon: 'cross' },
-  rolled_back: { label: 'Rolled back', meaning: 'The network took its confirmation back. Do not deliver.', tone: 'bad', icon: 'back' },
-  unknown: { label: 'Checking', meaning: 'It may have been sent. Nothing is built anew until the network answers.', tone: 'warn', icon: 'question' },
+  created: {
+    label: msg({ message: 'Not sent yet', context: 'payment status' }),
+    meaning: msg`The transaction was built and waits for a signature.`,
+    tone: 'neutral',
+    icon: 'clock',
+  },
+  pending: {
+    label: msg({ message: 'Pending', context: 'payment status' }),
+    meaning: msg`The transaction was sent; the network has not confirmed it yet.`,
+    tone: 'warn',
+    icon: 'hourglass',
+  },
+  confirmed: {
+    label: msg({ message: 'Confirmed', context: 'payment status' }),
+    meaning: msg`The payment has arrived. It becomes final in a moment.`,
+    tone: 'good',
+    icon: 'check',
+  },
+  finalized: {
+    label: msg({ message: 'Final', context: 'payment status' }),
+    meaning: msg`The payment has arrived and cannot be undone.`,
+    tone: 'good',
+    icon: 'checkDouble',
+  },
+  expired: {
+    label: msg({ message: 'Expired', context: 'payment status' }),
+    meaning: msg`Nothing was sent. The transaction can no longer be used.`,
+    tone: 'neutral',
+    icon: 'clock',
+  },
+  failed: {
+    label: msg({ message: 'Failed', context: 'payment status' }),
+    meaning: msg`The payment did not go through. The recipient got nothing.`,
+    tone: 'bad',
+    icon: 'cross',
+  },
+  rolled_back: {
+    label: msg({ message: 'Rolled back', context: 'payment status' }),
+    meaning: msg`The network took its confirmation back. Do not deliver.`,
+    tone: 'bad',
+    icon: 'back',
+  },
+  unknown: {
+    label: msg({ message: 'Checking', context: 'payment status' }),
+    meaning: msg`It may have been sent. Nothing is built anew until the network answers.`,
+    tone: 'warn',
+    icon: 'question',
+  },
+}
+
+/** `Confirmed`, in the reader's language. */
+export function statusLabel(status: PaymentStatus | 'unknown'): string {
+  return i18n._(statusWords[status].label)
+}
+
+/** What a status means for the reader, in one sentence. */
+export function statusMeaning(status: PaymentStatus | 'unknown'): string {
+  return i18n._(statusWords[status].meaning)
 }

@@ -1,5 +1,8 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { lazy, Suspense, useEffect } from 'react'
 import { shortAddress } from '#contract/address.ts'
+import { formatList } from '../locales/formats.ts'
 import { loadMessages } from '../locales/language.ts'
 import { Button } from '../ui/Button.tsx'
 import { buttonClass } from '../ui/button-class.ts'
@@ -16,6 +19,7 @@ const ConnectDialog = lazy(async () => ({ default: (await loadDialog())[0].Conne
 export function WalletButton() {
   const accounts = useAccounts()
   const dialog = useConnectDialog()
+  const connected = formatList(accounts.map((account) => `${account.walletName} ${shortAddress(account.address)}`))
 
   useEffect(() => {
     // Nobody connected on an earlier visit: then this page loads no wallet code at all.
@@ -26,13 +30,13 @@ export function WalletButton() {
     <>
       {accounts.length === 0 ? (
         <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog()} onFocus={() => void loadDialog()} onPointerEnter={() => void loadDialog()}>
-          Connect
+          <Trans>Connect</Trans>
         </Button>
       ) : (
         <Menu
-          heading="Connected wallets"
+          heading={<Trans>Connected wallets</Trans>}
           items={menuItems(accounts)}
-          label={`Wallets: ${accounts.map((account) => `${account.walletName} ${shortAddress(account.address)}`).join(', ')}`}
+          label={t`Wallets: ${connected}`}
           trigger={<Trigger accounts={accounts} />}
           triggerClassName={buttonClass({})}
         />
@@ -69,7 +73,9 @@ function menuItems(accounts: readonly ConnectedAccount[]): MenuItem[] {
         icon: <Icon name="copy" />,
         label: (
           <>
-            Copy <span className="font-mono text-[13px]">{shortAddress(address)}</span>
+            <Trans>
+              Copy <span className="font-mono text-[13px]">{shortAddress(address)}</span>
+            </Trans>
           </>
         ),
         onSelect: () => void navigator.clipboard.writeText(address),
@@ -77,10 +83,10 @@ function menuItems(accounts: readonly ConnectedAccount[]): MenuItem[] {
       {
         id: `${family}-disconnect`,
         icon: <Icon name="logout" />,
-        label: `Disconnect ${walletName} (${family === 'evm' ? 'Ethereum' : 'Solana'})`,
+        label: family === 'evm' ? t`Disconnect ${walletName} (Ethereum)` : t`Disconnect ${walletName} (Solana)`,
         onSelect: () => void disconnect(family),
       },
     ]),
-    { id: 'connect', icon: <Icon name="wallet" />, label: 'Connect another wallet', onSelect: () => openConnectDialog() },
+    { id: 'connect', icon: <Icon name="wallet" />, label: t`Connect another wallet`, onSelect: () => openConnectDialog() },
   ]
 }

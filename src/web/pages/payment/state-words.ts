@@ -1,5 +1,5 @@
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import { statusWords } from '../../ui/status-words.ts'
+import { statusLabel } from '../../ui/status-words.ts'
 
 type Facts = Pick<PaymentStatusBody, 'status' | 'signature' | 'blockHeight' | 'confirmations' | 'requiredConfirmations'>
 
@@ -29,5 +29,5 @@ export function stateWords({ status, signature, blockHeight, confirmations, requ
 
 /** The heading in the page's title and for a screen reader: "Payment of 0.1 ETH, confirmed". */
 export function titleWords(amount: string, status: PaymentStatusBody['status']): string {
-  return `Payment of ${amount}, ${statusWords[status].label.toLowerCase()}`
+  return `Payment of ${amount}, ${statusLabel(status).toLowerCase()}`
 }

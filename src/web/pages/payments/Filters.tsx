@@ -6,7 +6,7 @@ import { useConfig } from '../../shell/use-config.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { statusWords } from '../../ui/status-words.ts'
+import { statusLabel } from '../../ui/status-words.ts'
 import { SearchBox } from './SearchBox.tsx'
 
 const types = [
@@ -34,7 +34,7 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
         <option value="">Any status</option>
         {PAYMENT_STATUSES.map((status) => (
           <option key={status} value={status}>
-            {statusWords[status].label}
+            {statusLabel(status)}
           </option>
         ))}
       </Select>

@@ -1,7 +1,10 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { useId, useState, type KeyboardEvent } from 'react'
 import { Amount } from '../Amount.tsx'
 import { Button } from '../Button.tsx'
 import { formatAmountText } from '../format-amount.ts'
+import { formatDay } from '../format-time.ts'
 import { Icon } from '../Icon.tsx'
 import { Table, Td, Th } from '../Table.tsx'
 import { usePreferences } from '../../preferences.ts'
@@ -52,13 +55,17 @@ export function DayBars({ label, days, decimals, symbol }: DayBarsProps) {
         <span className="figures flex min-w-0 flex-wrap gap-x-3" id={hintId}>
           {shown ? (
             <>
-              <span className="font-medium text-ink">{dayLabel(shown.day)}</span>
+              <span className="font-medium text-ink">{formatDay(shown.day)}</span>
               <span>
-                Received <Amount atomic={shown.receivedAtomic} className="!text-xs" decimals={decimals} symbol={symbol} />
+                <Trans>
+                  Received <Amount atomic={shown.receivedAtomic} className="!text-xs" decimals={decimals} symbol={symbol} />
+                </Trans>
               </span>
               {anySent && (
                 <span>
-                  Sent <Amount atomic={shown.sentAtomic} className="!text-xs" decimals={decimals} symbol={symbol} />
+                  <Trans>
+                    Sent <Amount atomic={shown.sentAtomic} className="!text-xs" decimals={decimals} symbol={symbol} />
+                  </Trans>
                 </span>
               )}
             </>
@@ -67,26 +74,28 @@ export function DayBars({ label, days, decimals, symbol }: DayBarsProps) {
               <Legend anySent={anySent} />
               {peak > 0n && (
                 <span>
-                  Most in a day <Amount atomic={peak} className="!text-xs" decimals={decimals} symbol={symbol} />
+                  <Trans>
+                    Most in a day <Amount atomic={peak} className="!text-xs" decimals={decimals} symbol={symbol} />
+                  </Trans>
                 </span>
               )}
             </>
           )}
         </span>
         <Button className="-me-2.5" icon={<Icon name={asTable ? 'bars' : 'table'} size={14} />} onClick={() => setAsTable(!asTable)} size="sm" variant="quiet">
-          {asTable ? 'Show bars' : 'Show table'}
+          {asTable ? <Trans>Show bars</Trans> : <Trans>Show table</Trans>}
         </Button>
       </div>
       {asTable ? (
         <DayTable days={days} decimals={decimals} label={label} symbol={symbol} />
       ) : (
         <div
-          aria-label={`${label}. Arrow keys walk the days.`}
+          aria-label={t`${label}. Arrow keys walk the days.`}
           aria-orientation="horizontal"
           aria-valuemax={days.length - 1}
           aria-valuemin={0}
           aria-valuenow={at ?? days.length - 1}
-          aria-valuetext={shown ? sentenceOf(shown, { decimals, symbol, hidden }) : 'No day chosen'}
+          aria-valuetext={shown ? sentenceOf(shown, { decimals, symbol, hidden }) : t`No day chosen`}
           className="rounded-md"
           onBlur={() => setAt(undefined)}
           onKeyDown={walk}
@@ -114,7 +123,7 @@ function DayLabels({ days }: Pick<DayBarsProps, 'days'>) {
             transform: `translateX(${days.length < SLIM_BELOW ? '-50%' : index === 0 ? '-0.6em' : index === all.length - 1 ? 'calc(-100% + 0.6em)' : '-50%'})`,
           }}
         >
-          {dayLabel(days[place]?.day ?? '')}
+          {formatDay(days[place]?.day ?? '')}
         </span>
       ))}
     </div>
@@ -158,11 +167,11 @@ function Legend({ anySent }: { anySent: boolean }) {
   return (
     <>
       <span className="inline-flex items-center gap-1.5">
-        <span aria-hidden className="forced-fill size-2 rounded-[2px] bg-chart-received" /> Received{anySent && ', above'}
+        <span aria-hidden className="forced-fill size-2 rounded-[2px] bg-chart-received" /> {anySent ? <Trans>Received, above</Trans> : <Trans>Received</Trans>}
       </span>
       {anySent && (
         <span className="inline-flex items-center gap-1.5">
-          <span aria-hidden className="forced-fill size-2 rounded-[2px] bg-chart-sent" /> Sent, below
+          <span aria-hidden className="forced-fill size-2 rounded-[2px] bg-chart-sent" /> <Trans>Sent, below</Trans>
         </span>
       )}
     </>
@@ -176,15 +185,21 @@ function DayTable({ label, days, decimals, symbol }: DayBarsProps) {
       <Table caption={label}>
         <thead>
           <tr>
-            <Th>Day (UTC)</Th>
-            <Th end>Received</Th>
-            <Th end>Sent</Th>
+            <Th>
+              <Trans>Day (UTC)</Trans>
+            </Th>
+            <Th end>
+              <Trans>Received</Trans>
+            </Th>
+            <Th end>
+              <Trans>Sent</Trans>
+            </Th>
           </tr>
         </thead>
         <tbody>
           {moved.map((day) => (
             <tr key={day.day}>
-              <Td>{dayLabel(day.day)}</Td>
+              <Td>{formatDay(day.day)}</Td>
               <Td end>
                 <Amount atomic={day.receivedAtomic} decimals={decimals} symbol={symbol} />
               </Td>
@@ -200,11 +215,10 @@ function DayTable({ label, days, decimals, symbol }: DayBarsProps) {
 }
 
 function sentenceOf(day: DayFigures, { decimals, symbol, hidden }: { decimals: number; symbol: string; hidden: boolean }): string {
-  if (hidden) return `${dayLabel(day.day)}, amounts hidden`
+  const name = formatDay(day.day)
+  if (hidden) return t`${name}, amounts hidden`
   const text = (atomic: bigint) => `${formatAmountText(atomic, decimals).text} ${symbol}`
-  return `${dayLabel(day.day)}: received ${text(day.receivedAtomic)}, sent ${text(day.sentAtomic)}`
-}
-
-function dayLabel(day: string): string {
-  return day ? new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(new Date(`${day}T00:00:00Z`)) : ''
+  const received = text(day.receivedAtomic)
+  const sent = text(day.sentAtomic)
+  return t`${name}: received ${received}, sent ${sent}`
 }

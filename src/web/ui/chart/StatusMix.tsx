@@ -1,8 +1,9 @@
 import type { PaymentStatus } from '#contract/payment.ts'
+import { formatNumber } from '../../locales/formats.ts'
 import { toneClass } from '../Badge.tsx'
 import { cx } from '../cx.ts'
 import { Icon } from '../Icon.tsx'
-import { statusWords } from '../status-words.ts'
+import { statusLabel, statusWords } from '../status-words.ts'
 
 export type StatusMixProps = { statuses: readonly { status: PaymentStatus; count: number }[] }
 
@@ -25,14 +26,14 @@ export function StatusMix({ statuses }: StatusMixProps) {
       </div>
       <ul className="mt-4 space-y-2.5 text-sm">
         {present.map(({ status, count }) => {
-          const { label, icon, tone } = statusWords[status]
+          const { icon, tone } = statusWords[status]
           return (
             <li className="flex items-center gap-2.5" key={status}>
               <span className={cx('inline-flex size-6 items-center justify-center rounded-full', toneClass[tone])}>
                 <Icon name={icon} size={14} />
               </span>
-              <span className="flex-1">{label}</span>
-              <span className="figures">{count.toLocaleString()}</span>
+              <span className="flex-1">{statusLabel(status)}</span>
+              <span className="figures">{formatNumber(count)}</span>
               <span className="figures w-14 text-end text-muted">{formatShare(count / total)}</span>
             </li>
           )
@@ -44,7 +45,7 @@ export function StatusMix({ statuses }: StatusMixProps) {
 
 /** A share that is there is never told as nothing, nor as everything. */
 function formatShare(share: number): string {
-  const percent = new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 })
-  if (share < 0.001) return `<${percent.format(0.001)}`
-  return percent.format(share < 1 ? Math.min(share, 0.999) : 1)
+  const percent = (value: number) => formatNumber(value, { style: 'percent', maximumFractionDigits: 1 })
+  if (share < 0.001) return `<${percent(0.001)}`
+  return percent(share < 1 ? Math.min(share, 0.999) : 1)
 }

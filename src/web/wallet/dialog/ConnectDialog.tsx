@@ -1,3 +1,5 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { useEffect, useMemo, useState } from 'react'
 import type { Family } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
@@ -39,11 +41,12 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
     const id = wallet.ids[chosen]
     if (!id) return
     setStage({ name: 'asking', wallet, family: chosen })
-    announce(`Waiting for ${wallet.name}.`)
+    const { name } = wallet
+    announce(t`Waiting for ${name}.`)
     try {
       const addresses = await (await loadStack(chosen)).connect(id)
       if (addresses.length > 1) return setStage({ name: 'accounts', wallet, family: chosen, addresses })
-      announce(`${wallet.name} is connected.`)
+      announce(t`${name} is connected.`)
       closeConnectDialog()
     } catch (error) {
       const { message } = walletProblem(error, wallet.name)
@@ -53,18 +56,22 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
 
   async function choose({ family: chosen, wallet }: Extract<Stage, { name: 'accounts' }>, address: string) {
     ;(await loadStack(chosen)).choose(address)
-    announce(`${wallet.name} is connected.`)
+    const { name } = wallet
+    announce(t`${name} is connected.`)
     closeConnectDialog()
   }
 
   const asking = stage.name === 'asking'
+  const walletName = stage.name === 'choose' ? undefined : stage.wallet.name
   return (
     <Dialog
-      description={stage.name === 'accounts' ? `${stage.wallet.name} offers several accounts.` : 'Connecting shows this page your address. It moves nothing.'}
+      description={
+        walletName && stage.name === 'accounts' ? t`${walletName} offers several accounts.` : t`Connecting shows this page your address. It moves nothing.`
+      }
       onClose={closeConnectDialog}
       open
       size="sm"
-      title={stage.name === 'accounts' ? 'Which account?' : family ? `Connect ${family === 'evm' ? 'an Ethereum' : 'a Solana'} wallet` : 'Connect a wallet'}
+      title={stage.name === 'accounts' ? t`Which account?` : titleFor(family)}
     >
       {stage.name === 'choose' && stage.trouble && (
         <Banner className="mb-3" role="alert" tone="warn">
@@ -89,7 +96,16 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
           ))}
         </ul>
       )}
-      {asking && <p className="mt-3 text-sm text-muted">Approve in {stage.wallet.name}. Nothing opened? Click its icon in your browser’s toolbar.</p>}
+      {asking && (
+        <p className="mt-3 text-sm text-muted">
+          <Trans>Approve in {walletName}. Nothing opened? Click its icon in your browser’s toolbar.</Trans>
+        </p>
+      )}
     </Dialog>
   )
+}
+
+function titleFor(family: Family | undefined): string {
+  if (!family) return t`Connect a wallet`
+  return family === 'evm' ? t`Connect an Ethereum wallet` : t`Connect a Solana wallet`
 }

@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import type { Family } from '#contract/address.ts'
 import { buttonClass } from '../../ui/button-class.ts'
 import { Icon } from '../../ui/Icon.tsx'
@@ -13,13 +14,13 @@ export function NoWallets({ families }: { families: readonly Family[] }) {
   return (
     <div>
       <p className="text-sm text-muted">
-        No wallet was found in this browser. Install one and reload this page, or open this page in your wallet’s own browser on a phone.
+        <Trans>No wallet was found in this browser. Install one and reload this page, or open this page in your wallet’s own browser on a phone.</Trans>
       </p>
       <ul className="mt-4 grid gap-2">
         {SUGGESTED.filter((wallet) => wallet.families.some((family) => families.includes(family))).map(({ name, href }) => (
           <li key={name}>
             <a className={buttonClass({ wide: true })} href={href} rel="noopener noreferrer" target="_blank">
-              Get {name}
+              <Trans>Get {name}</Trans>
               <Icon name="external" size={14} />
             </a>
           </li>

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import type { Family } from '#contract/address.ts'
 import { Button } from '../../ui/Button.tsx'
 import type { FoundWallet } from '../discover.ts'
@@ -23,10 +24,14 @@ export function WalletRow({ wallet, families, busy, onConnect }: WalletRowProps)
       {families
         .filter((family) => wallet.ids[family])
         .map((family) => (
-          <Button aria-label={`Connect ${wallet.name} on ${labels[family]}`} busy={busy === family} key={family} onClick={() => onConnect(family)} size="sm">
+          <Button aria-label={label(wallet.name, labels[family])} busy={busy === family} key={family} onClick={() => onConnect(family)} size="sm">
             {labels[family]}
           </Button>
         ))}
     </div>
   )
+}
+
+function label(wallet: string, network: string): string {
+  return t`Connect ${wallet} on ${network}`
 }
