@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lt, or } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, isNull, lt, or } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import { attempt } from './schema.ts'
 
@@ -13,6 +13,15 @@ export async function insertAttempt(tx: Database, row: typeof attempt.$inferInse
 /** Everything that was signed for a payment, the newest first. */
 export async function readAttempts(db: Database, paymentId: string): Promise<AttemptRecord[]> {
   return db.select().from(attempt).where(eq(attempt.paymentId, paymentId)).orderBy(desc(attempt.number))
+}
+
+/** What a wallet signed for the payments of others, from a nonce on: it takes its places in the wallet's lane. */
+export async function readSigned(db: Database, { network, sender }: { network: string; sender: string }, nonce: number): Promise<AttemptRecord[]> {
+  return db
+    .select()
+    .from(attempt)
+    .where(and(eq(attempt.network, network), eq(attempt.signer, sender), gte(attempt.nonce, nonce)))
+    .orderBy(asc(attempt.nonce), asc(attempt.number))
 }
 
 /** Notes that an attempt is sent now; false when it was sent after `before`, here or by another process. */

@@ -201,6 +201,8 @@ export const attempt = service.table(
       .references(() => payment.id),
     number: integer().notNull(),
     network: text().notNull(),
+    /** The managed wallet that signed for the network's charge, where it is not the payment's sender: settlements of what others signed. */
+    signer: text(),
     signature: text().notNull(),
     /** Base64 of the signed transaction. */
     signedTransaction: text().notNull(),
@@ -211,7 +213,11 @@ export const attempt = service.table(
     createdAt: at('created_at').notNull().defaultNow(),
     broadcastAt: at('broadcast_at'),
   },
-  (t) => [primaryKey({ columns: [t.paymentId, t.number] }), uniqueIndex('attempt_signature').on(t.network, t.signature)],
+  (t) => [
+    primaryKey({ columns: [t.paymentId, t.number] }),
+    uniqueIndex('attempt_signature').on(t.network, t.signature),
+    index('attempt_signer').on(t.network, t.signer, t.nonce),
+  ],
 )
 
 /** Wallets whose keys the service holds, each sealed with a data key of its own, which the vault's key wraps. */

@@ -18,6 +18,12 @@ export async function findWallet(db: Database, query: { accountId: string; addre
   return row
 }
 
+/** Of whichever account: an address is managed once. */
+export async function findWalletByAddress(db: Database, address: string): Promise<WalletRecord | undefined> {
+  const [row] = await db.select().from(wallet).where(eq(wallet.address, address))
+  return row
+}
+
 /** Of one account or of all, the oldest first. */
 export async function readWallets(db: Database, accountId: string | undefined): Promise<WalletRecord[]> {
   return db
