@@ -1,0 +1,161 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import * as v from 'valibot'
+import { hashDomain, hashTypedData, hexToBytes, type Hex } from 'viem'
+import { publicKeyToAddress } from 'viem/utils'
+import { formatAmount } from '#contract/amount.ts'
+import { JsonProblem, parseJson, stringifyJson } from '#contract/json.ts'
+import { chainIdOf, type NetworkId } from '#contract/network.ts'
+import type { PaymentIntent } from '../intent.ts'
+import type { Match, MatchRow, Step } from '../match.ts'
+import { conclude, equalRow, refuse } from '../rows.ts'
+
+/**
+ * A token transfer that the payer signs as a message and somebody else sends: `transferWithAuthorization`. Its bytes, here and in the
+ * browser's journal, are the canonical JSON of what is signed.
+ * @see EIP-3009, EIP-712
+ */
+export const AUTHORIZATION_TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const
+
+const DOMAIN_TYPES = {
+  EIP712Domain: [
+    { name: 'name', type: 'string' },
+    { name: 'version', type: 'string' },
+    { name: 'chainId', type: 'uint256' },
+    { name: 'verifyingContract', type: 'address' },
+  ],
+}
+
+const address = v.pipe(
+  v.string(),
+  v.regex(/^0x[0-9a-fA-F]{40}$/),
+  v.transform((text) => text as Hex),
+)
+const digits = v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,77})$/), v.transform(BigInt))
+const bytes32 = v.pipe(
+  v.string(),
+  v.regex(/^0x[0-9a-f]{64}$/),
+  v.transform((text) => text as Hex),
+)
+
+const Text = v.strictObject({
+  domain: v.strictObject({ name: v.string(), version: v.string(), chainId: v.pipe(v.number(), v.integer()), verifyingContract: address }),
+  message: v.strictObject({ from: address, to: address, value: digits, validAfter: digits, validBefore: digits, nonce: bytes32 }),
+})
+/** Times are Unix seconds; both ends are excluded. */
+export type TokenAuthorization = v.InferOutput<typeof Text>
+
+export type DecodedAuthorization = { ok: true; authorization: TokenAuthorization } | { ok: false; problem: string }
+
+export function encodeAuthorization({ domain, message }: TokenAuthorization): Uint8Array {
+  const { name, version, chainId, verifyingContract } = domain
+  const { from, to, value, validAfter, validBefore, nonce } = message
+  const spelled = { from, to, value: value.toString(), validAfter: validAfter.toString(), validBefore: validBefore.toString(), nonce }
+  return new TextEncoder().encode(stringifyJson({ domain: { name, version, chainId, verifyingContract }, message: spelled }))
+}
+
+/** Reads an authorization in its one spelling; anything else, and one field too many, is a problem. */
+export function decodeAuthorization(bytes: Uint8Array): DecodedAuthorization {
+  let value: unknown
+  try {
+    value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    if (error instanceof JsonProblem || error instanceof TypeError) return { ok: false, problem: 'This is not the text of an authorization.' }
+    throw error
+  }
+  const result = v.safeParse(Text, value)
+  if (!result.success) return { ok: false, problem: `The authorization cannot be read at ${v.getDotPath(result.issues[0]) ?? 'its root'}.` }
+  const again = encodeAuthorization(result.output)
+  const same = again.length === bytes.length && again.every((byte, index) => byte === bytes[index])
+  return same ? { ok: true, authorization: result.output } : { ok: false, problem: 'The authorization is not spelled in its canonical form.' }
+}
+
+/** The EIP-712 typed data of an authorization, as a wallet is asked to sign it. */
+export function authorizationTypedData({ domain, message }: TokenAuthorization) {
+  return { domain, types: AUTHORIZATION_TYPES, primaryType: 'TransferWithAuthorization' as const, message }
+}
+
+/** What a token that knows this domain answers as its `DOMAIN_SEPARATOR`. */
+export function domainSeparator({ domain }: Pick<TokenAuthorization, 'domain'>): Hex {
+  return hashDomain({ domain: { ...domain, chainId: BigInt(domain.chainId) }, types: DOMAIN_TYPES })
+}
+
+/** The account whose key signed an authorization; undefined for a signature that is none, or that is malleable. */
+export function signerOf(authorization: TokenAuthorization, signature: Uint8Array): string | undefined {
+  return recoverSigner(hashTypedData(authorizationTypedData(authorization)), signature)
+}
+
+export function recoverSigner(hash: Hex, signature: Uint8Array): string | undefined {
+  if (signature.length !== 65) return undefined
+  const last = signature[64] ?? 0
+  const recovery = last >= 27 ? last - 27 : last
+  if (recovery !== 0 && recovery !== 1) return undefined
+  try {
+    const point = secp256k1.Signature.fromBytes(signature.subarray(0, 64), 'compact')
+    if (point.hasHighS()) return undefined
+    const key = point.addRecoveryBit(recovery).recoverPublicKey(hexToBytes(hash))
+    return publicKeyToAddress(`0x${key.toHex(false)}`)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Compares a payment with an authorization that is to be signed. `ok` means: whoever sends it moves exactly this amount of this token from
+ * the payer to the recipient, once, before `latest` (Unix seconds), or nothing; and the payer is charged nothing beside.
+ */
+export function matchAuthorization(intent: PaymentIntent, bytes: Uint8Array, latest: bigint): Match {
+  const decoded = decodeAuthorization(bytes)
+  if (!decoded.ok) return refuse(decoded.problem, bytes)
+  const { domain, message } = decoded.authorization
+  const { symbol, decimals } = intent.asset
+  const token = domain.verifyingContract.toLowerCase() === intent.asset.address.toLowerCase()
+  const spell = (atomic: bigint) => `${formatAmount(atomic, decimals)} ${symbol}`
+  const rows: MatchRow[] = [
+    equalRow('network', intent.network, `eip155:${domain.chainId}`),
+    equalRow('sender', intent.sender, message.from),
+    { field: 'recipient', ok: message.to === intent.recipient && message.to !== intent.sender, expected: intent.recipient, got: message.to },
+    { field: 'amount', ok: message.value === intent.amountAtomic && message.value > 0n, expected: spell(intent.amountAtomic), got: spell(message.value) },
+    { field: 'asset', ok: token && !intent.asset.native, expected: symbol, got: token ? symbol : domain.verifyingContract },
+    { field: 'fee', ok: true, expected: 'nothing', got: 'nothing' },
+    {
+      field: 'expiry',
+      ok: message.validBefore <= latest && message.validAfter < message.validBefore,
+      expected: `until ${spellTime(latest)}`,
+      got: `until ${spellTime(message.validBefore)}`,
+    },
+    { field: 'instructions', ok: true, expected: 'one transfer of the token, once', got: 'one transfer of the token, once' },
+  ]
+  return conclude(rows, ['evm-authorization', meaningOf(intent.network, decoded.authorization)])
+}
+
+/** The authorization as one step of the review. */
+export function describeAuthorization(bytes: Uint8Array, { symbol, decimals }: { symbol: string; decimals: number }): Step[] {
+  const decoded = decodeAuthorization(bytes)
+  if (!decoded.ok) return []
+  const { from, to, value } = decoded.authorization.message
+  return [
+    {
+      kind: 'token_transfer',
+      facts: { from, to, amount: `${formatAmount(value, decimals)} ${symbol}`, token: decoded.authorization.domain.verifyingContract },
+    },
+  ]
+}
+
+/** Everything that matters to the payer; the nonce and the times do not. */
+function meaningOf(network: NetworkId, { domain, message }: TokenAuthorization): string {
+  return [chainIdOf(network), domain.chainId, domain.verifyingContract.toLowerCase(), message.from, message.to, message.value].join(' ')
+}
+
+function spellTime(seconds: bigint): string {
+  const at = Number(seconds) * 1000
+  return at < 8.64e15 ? new Date(at).toISOString() : 'for ever'
+}
