@@ -2,28 +2,63 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { SCOPES, type Plan, type Scope } from '#contract/api-key.ts'
+import type { Family } from '#contract/address.ts'
 import type { Database } from '#postgres/open.ts'
 import { createAccount } from '#service/keys/create-account.ts'
 import { createKey } from '#service/keys/create-key.ts'
+import { createWallet } from '#service/wallets/create-wallet.ts'
+import { openFileVault } from '#service/wallets/file-vault.ts'
+import { listWallets } from '#service/wallets/list-wallets.ts'
+import { readSecret } from '#service/wallets/read-secret.ts'
+import { devnetWallets } from './wallets.ts'
 
-const Keys = v.object({ accountId: v.string(), operator: v.string(), standard: v.string(), readonly: v.string(), proxy: v.string() })
+const key = v.optional(v.string(), '')
+const Keys = v.object({ accountId: v.string(), operator: key, standard: key, readonly: key, proxy: key, seller: key })
 
-/** The demo seller's account and its keys. `proxy` is the one that the bff holds, so that no tool eats up its quota. */
+/** The demo seller's account and its keys. `proxy` is the one that the bff holds, so that no tool eats up its quota; `seller` the shop's. */
 export type Keys = v.InferOutput<typeof Keys>
 
 const PAYING: readonly Scope[] = ['payment:send', 'payment:receive', 'payment:read', 'transaction:build', 'token:read']
 const READING: readonly Scope[] = ['payment:read', 'token:read']
 
-export async function createKeys(db: Database): Promise<Keys> {
-  const { id: accountId } = await createAccount(db, { name: 'Demo seller', plan: 'premium' })
-  const create = async (name: string, plan: Plan, scopes: readonly Scope[]) => (await createKey(db, { accountId, name, plan, scopes, environment: 'test' })).key
-  return {
-    accountId,
-    operator: await create('Operator', 'premium', SCOPES),
-    standard: await create('Server', 'standard', PAYING),
-    readonly: await create('Bookkeeping', 'standard', READING),
-    proxy: await create('Proxy', 'premium', PAYING),
+const ISSUED = {
+  operator: { name: 'Operator', plan: 'premium', scopes: SCOPES },
+  standard: { name: 'Server', plan: 'standard', scopes: PAYING },
+  readonly: { name: 'Bookkeeping', plan: 'standard', scopes: READING },
+  proxy: { name: 'Proxy', plan: 'premium', scopes: PAYING },
+  seller: { name: 'Demo shop', plan: 'premium', scopes: ['payment:receive'] },
+} as const satisfies Record<Exclude<keyof Keys, 'accountId'>, { name: string; plan: Plan; scopes: readonly Scope[] }>
+
+type Preparation = { db: Database; vaultKeyFile: string; known?: Keys }
+
+/** The account, its keys and its managed wallets, as the operator's command makes them; what is there already stays. */
+export async function prepareAccount({ db, vaultKeyFile, known }: Preparation): Promise<Keys> {
+  const accountId = known?.accountId ?? (await createAccount(db, { name: 'Demo seller', plan: 'premium' })).id
+  const keys: Keys = { operator: '', standard: '', readonly: '', proxy: '', seller: '', ...known, accountId }
+  for (const name of MADE) keys[name] ||= (await createKey(db, { accountId, ...ISSUED[name], environment: 'test' })).key
+  await importWallets(db, { accountId, vaultKeyFile })
+  return keys
+}
+
+const MADE = ['operator', 'standard', 'readonly', 'proxy', 'seller'] as const
+
+/** Whether nothing is left to prepare. */
+export function isComplete(keys: Keys): boolean {
+  return MADE.every((name) => keys[name] !== '')
+}
+
+/** The service signs for these from now on; the wallets' money is the devnet's. */
+async function importWallets(db: Database, { accountId, vaultKeyFile }: { accountId: string; vaultKeyFile: string }): Promise<void> {
+  const { evm, solana } = devnetWallets().managed
+  const known = new Set((await listWallets(db, accountId)).map(({ address }) => address))
+  const take = async (family: Family, { address, text }: { address: string; text: string }) => {
+    if (known.has(address)) return
+    const secret = readSecret(family, text)
+    if (!secret) throw new Error(`The managed wallet on ${family} has no readable key.`)
+    await createWallet({ db, vault: openFileVault(vaultKeyFile), now: new Date() }, { accountId, family, name: 'Payouts', secret })
   }
+  await take('evm', { address: evm.address, text: evm.privateKey })
+  await take('solana', { address: solana.address, text: solana.secretKey })
 }
 
 /** Keys cannot be read back from the service: it holds their hashes only. */

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freePort, isFree } from './ports.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
-const VARIABLES = ['PORT_WEB', 'PORT_BFF', 'PORT_SERVICE', 'PORT_EVM', 'PORT_SOLANA', 'PORT_SOLANA_WS'] as const
+const VARIABLES = ['PORT_WEB', 'PORT_BFF', 'PORT_SERVICE', 'PORT_SELLER', 'PORT_EVM', 'PORT_SOLANA', 'PORT_SOLANA_WS'] as const
 
 let dir: string
 let env: Record<string, string>
@@ -31,12 +31,14 @@ test('npm start serves everything until Ctrl-C, and after kill -9 it starts agai
     web: `http://localhost:${env.PORT_WEB}`,
     bff: `http://127.0.0.1:${env.PORT_BFF}`,
     service: `http://127.0.0.1:${env.PORT_SERVICE}`,
+    seller: `http://localhost:${env.PORT_SELLER}`,
     evm: { rpcUrl: `http://127.0.0.1:${env.PORT_EVM}`, chainId: 31_337, tokens: { USDC: { decimals: 6 } } },
     solana: { rpcUrl: `http://127.0.0.1:${env.PORT_SOLANA}`, wsUrl: `ws://127.0.0.1:${env.PORT_SOLANA_WS}`, tokens: { USDC: { decimals: 6 } } },
     apiKeys: { operator: expect.stringMatching(/^pk_test_/), standard: expect.stringMatching(/^pk_test_/), readonly: expect.stringMatching(/^pk_test_/) },
   })
   expect(tools.wallets.managed).toEqual({ evm: { address: expect.any(String) }, solana: { address: expect.any(String) } })
   await expectWeb(tools.web)
+  await expectShop(tools.seller)
 
   const second = start()
   expect(await second.ended).toEqual({ code: 1, signal: null })
@@ -68,6 +70,16 @@ async function expectWeb(web: string): Promise<void> {
   expect(await (await fetch(`${other}/config.json`)).json()).toMatchObject({ proxyUrl: `http://127.0.0.1:${env.PORT_BFF}` })
   expect((await fetch(`${web}/demo-wallet.js`)).headers.get('content-type')).toContain('javascript')
   for (const missing of ['/assets/none.js', '/..%2fpackage.json', '/%2e%2e/package.json']) expect((await fetch(`${web}${missing}`)).status).toBe(404)
+}
+
+async function expectShop(seller: string): Promise<void> {
+  const { resources } = await (await fetch(seller)).json()
+  expect(resources.length).toBeGreaterThan(2)
+  for (const { url } of resources) {
+    const bill = await fetch(url)
+    expect(bill.status).toBe(402)
+    expect(bill.headers.get('payment-required')).not.toBeNull()
+  }
 }
 
 type Running = {

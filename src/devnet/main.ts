@@ -33,12 +33,15 @@ process.exit(0)
 
 function whatNow(net: Devnet, path: string): string {
   const { seller } = net.wallets
+  const article = `${net.urls.seller}/articles/settlement-without-banks`
   return `
 Paydesk is ready:  ${net.urls.web}
 
   Pay      open ${net.urls.web}/pay?to=${seller.evm.address}&amount=0.01
            or   ${net.urls.web}/pay?to=${seller.solana.address}&amount=0.1
            and connect "Demo wallet" as Buyer. No extension is needed.
+  Shop     ${article}
+           costs 0.01 ETH and asks for it by x402: curl -i it, or open ${net.urls.web}/explore
   Review   sign in as Seller with the same wallet: ${net.urls.web}/payments
   Build    API and reference: ${net.urls.service}/docs
            addresses, keys and tokens: ${path}

@@ -4,7 +4,7 @@ import { openDatabase } from '#postgres/open.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { EVM_CHAIN_ID, EvmNode } from './evm.ts'
 import { Folder } from './folder.ts'
-import { createKeys, readKeys, writeKeys, type Keys } from './keys.ts'
+import { isComplete, prepareAccount, readKeys, writeKeys, type Keys } from './keys.ts'
 import { localNetworks } from './networks.ts'
 import { freePort } from './ports.ts'
 import { Program } from './program.ts'
@@ -16,7 +16,7 @@ import { devnetWallets, seedPayers, type Wallets } from './wallets.ts'
 import { ensureBuilt } from './web/build.ts'
 import { WebServer } from './web/server.ts'
 
-export type Ports = { web: number; bff: number; service: number; evm: number; solana: number; solanaWs: number }
+export type Ports = { web: number; bff: number; service: number; seller: number; evm: number; solana: number; solanaWs: number }
 
 export type DevnetOptions = {
   /** Kept and found again at the next start; a temporary folder otherwise. */
@@ -25,8 +25,8 @@ export type DevnetOptions = {
   reset?: boolean
   /** Free ones otherwise. */
   ports?: Partial<Ports>
-  /** Which programs run; all by default. The bff needs the service, the web the bff. */
-  programs?: { service?: boolean; bff?: boolean; web?: boolean }
+  /** Which programs run; all by default. The bff and the seller need the service, the web the bff. The seller runs where the web does, unless it is named. */
+  programs?: { service?: boolean; bff?: boolean; web?: boolean; seller?: boolean }
   /** Sixty days of history at the first start; true by default. */
   seed?: boolean
   evmBlockTimeSeconds?: number
@@ -38,7 +38,7 @@ export type DevnetOptions = {
 }
 
 type Chains = { evm: EvmNode; solana: SolanaNode }
-type Started = { folder: Folder; chains: Chains; networks: Network[]; keys: Keys; service?: Program; bff?: Program; web?: WebServer }
+type Started = { folder: Folder; chains: Chains; networks: Network[]; keys: Keys; service?: Program; bff?: Program; seller?: Program; web?: WebServer }
 
 /**
  * Everything on this machine: both chains with tokens, the service, the proxy and the web app, as they run in production but for their
@@ -50,18 +50,18 @@ export class Devnet implements AsyncDisposable {
   readonly networks: Network[]
   readonly wallets: Wallets
   readonly apiKeys: { operator: string; standard: string; readonly: string }
-  readonly urls: { web: string; bff: string; service: string }
+  readonly urls: { web: string; bff: string; service: string; seller: string }
   readonly #started: Started
   readonly #stack: AsyncDisposableStack
 
   private constructor(started: Started, stack: AsyncDisposableStack) {
-    const { chains, networks, keys, service, bff, web } = started
+    const { chains, networks, keys, service, bff, seller, web } = started
     this.evm = { rpcUrl: chains.evm.rpcUrl, chainId: EVM_CHAIN_ID, tokens: EVM_TOKENS, kill: () => chains.evm.kill() }
     this.solana = { rpcUrl: chains.solana.rpcUrl, wsUrl: chains.solana.wsUrl, tokens: SOLANA_TOKENS, kill: () => chains.solana.kill() }
     this.networks = networks
     this.wallets = devnetWallets()
     this.apiKeys = { operator: keys.operator, standard: keys.standard, readonly: keys.readonly }
-    this.urls = { web: web?.url ?? '', bff: bff?.url ?? '', service: service?.url ?? '' }
+    this.urls = { web: web?.url ?? '', bff: bff?.url ?? '', service: service?.url ?? '', seller: seller?.url ?? '' }
     this.#started = started
     this.#stack = stack
   }
@@ -71,7 +71,7 @@ export class Devnet implements AsyncDisposable {
     await using stack = new AsyncDisposableStack()
     const folder = stack.use(await Folder.open(options.dir, options.reset ?? false))
     const ports = await choosePorts(options.ports)
-    const programs = { service: true, bff: true, web: true, ...options.programs }
+    const programs = { service: true, bff: true, web: true, seller: options.programs?.web ?? true, ...options.programs }
     const building = programs.web ? ensureBuilt(say) : Promise.resolve()
     // Awaited below; a failure must not count as unhandled until then.
     building.catch(() => undefined)
@@ -82,7 +82,7 @@ export class Devnet implements AsyncDisposable {
       solana: { ...chains.solana, rpcUrl: chains.solana.rpcUrl, wsUrl: chains.solana.wsUrl, slotTimeMs: slotTime(options) },
     })
     await writeFile(folder.in('networks.json'), JSON.stringify(networks))
-    const keys = folder.complete ? await readKeys(folder.path) : await firstStart(folder, chains, { ...options, say })
+    const keys = folder.complete ? await laterStart(folder, options) : await firstStart(folder, chains, { ...options, say })
     const started: Started = { folder, chains, networks, keys }
     const setting = { folder, ports, networks, keys, options: { ...options, say } }
     if (programs.service) {
@@ -93,9 +93,15 @@ export class Devnet implements AsyncDisposable {
       started.bff = stack.use(await startBff(setting))
       say(`bff      ${started.bff.url}`)
     }
+    if (programs.seller) {
+      started.seller = stack.use(await startSeller(setting))
+      say(`seller   ${started.seller.url}`)
+    }
     await building
     if (programs.web) {
-      started.web = stack.use(await WebServer.start({ port: ports.web, bffPort: ports.bff, networks, wallets: devnetWallets() }))
+      started.web = stack.use(
+        await WebServer.start({ port: ports.web, bffPort: ports.bff, shops: started.seller ? [started.seller.url] : [], networks, wallets: devnetWallets() }),
+      )
       say(`web      ${started.web.url}`)
     }
     return new Devnet(started, stack.move())
@@ -108,6 +114,11 @@ export class Devnet implements AsyncDisposable {
 
   get bff(): Program {
     return present(this.#started.bff, 'bff')
+  }
+
+  /** The demo shop. */
+  get seller(): Program {
+    return present(this.#started.seller, 'seller')
   }
 
   /** Where everything lies. */
@@ -124,8 +135,9 @@ const blockTime = (options: DevnetOptions) => options.evmBlockTimeSeconds ?? 1
 const slotTime = (options: DevnetOptions) => options.slotTimeMs ?? 400
 
 async function choosePorts(chosen: Partial<Ports> = {}): Promise<Ports> {
-  const [web, bff, service, evm, solana, solanaWs] = await freePorts(6)
-  return { web: web ?? 0, bff: bff ?? 0, service: service ?? 0, evm: evm ?? 0, solana: solana ?? 0, solanaWs: solanaWs ?? 0, ...chosen }
+  const [web, bff, service, seller, evm, solana, solanaWs] = await freePorts(7)
+  const free = { web: web ?? 0, bff: bff ?? 0, service: service ?? 0, seller: seller ?? 0, evm: evm ?? 0, solana: solana ?? 0, solanaWs: solanaWs ?? 0 }
+  return { ...free, ...chosen }
 }
 
 async function freePorts(count: number): Promise<number[]> {
@@ -175,7 +187,7 @@ async function firstStart(folder: Folder, chains: Chains, options: Starting): Pr
       holders.map(({ solana }) => solana.address),
     ),
   ])
-  const keys = await createKeys(opened.db)
+  const keys = await prepareAccount({ db: opened.db, vaultKeyFile: vaultKeyFile(folder) })
   if (seed) {
     const count = await seedHistory(chains, opened.db, keys.accountId)
     say(`Wrote ${count} payments of the last sixty days.`)
@@ -185,10 +197,22 @@ async function firstStart(folder: Folder, chains: Chains, options: Starting): Pr
   return keys
 }
 
+/** What an earlier version of the devnet did not make yet is made now. */
+async function laterStart(folder: Folder, { databaseUrl }: DevnetOptions): Promise<Keys> {
+  const known = await readKeys(folder.path)
+  if (isComplete(known)) return known
+  await using opened = await openDatabase(databaseUrl ? { url: databaseUrl } : { dataDir: folder.in('service') }, SERVICE_SCHEMA)
+  const keys = await prepareAccount({ db: opened.db, vaultKeyFile: vaultKeyFile(folder), known })
+  await writeKeys(folder.path, keys)
+  return keys
+}
+
+const vaultKeyFile = (folder: Folder) => folder.in('service', 'vault.key')
+
 type Setting = { folder: Folder; ports: Ports; networks: Network[]; keys: Keys; options: Starting }
 
 function startService({ folder, ports, options }: Setting): Promise<Program> {
-  const env = { ...database(folder, 'service', options), NETWORKS_FILE: folder.in('networks.json') }
+  const env = { ...database(folder, 'service', options), NETWORKS_FILE: folder.in('networks.json'), VAULT_KEY_FILE: vaultKeyFile(folder) }
   return Program.start({ name: 'service', port: ports.service, env, logDir: folder.in('logs'), say: options.say })
 }
 
@@ -206,6 +230,19 @@ function startBff({ folder, ports, keys, options }: Setting): Promise<Program> {
     TITLE: 'Paydesk',
   }
   return Program.start({ name: 'bff', port: ports.bff, env, logDir: folder.in('logs'), say: options.say })
+}
+
+function startSeller({ folder, ports, keys, options }: Setting): Promise<Program> {
+  const { seller } = devnetWallets()
+  const env = {
+    URL: `http://localhost:${ports.seller}`,
+    SERVICE_URL: `http://127.0.0.1:${ports.service}`,
+    SERVICE_API_KEY: keys.seller,
+    NETWORKS_FILE: folder.in('networks.json'),
+    PAY_TO_EVM: seller.evm.address,
+    PAY_TO_SOLANA: seller.solana.address,
+  }
+  return Program.start({ name: 'seller', host: 'localhost', port: ports.seller, env, logDir: folder.in('logs'), say: options.say })
 }
 
 function database(folder: Folder, name: string, { databaseUrl }: Starting): Record<string, string> {

@@ -8,6 +8,7 @@ const PORTS = {
   web: { variable: 'PORT_WEB', what: 'web app', default: 4173 },
   bff: { variable: 'PORT_BFF', what: 'proxy', default: 4021 },
   service: { variable: 'PORT_SERVICE', what: 'service', default: 4020 },
+  seller: { variable: 'PORT_SELLER', what: 'demo shop', default: 4022 },
   evm: { variable: 'PORT_EVM', what: 'EVM node', default: 8545 },
   solana: { variable: 'PORT_SOLANA', what: 'Solana node', default: 8899 },
   solanaWs: { variable: 'PORT_SOLANA_WS', what: 'Solana subscriptions', default: 8900 },
@@ -39,7 +40,15 @@ export function readOptions(args: readonly string[], env: Readonly<Record<string
   if (problems.length > 0) throw new Error(`${problems.join('\n')}\n\n${USAGE}`)
   const of = (name: keyof Ports) => entries.find((entry) => entry.name === name)?.named.port ?? PORTS[name].default
   return {
-    ports: { web: of('web'), bff: of('bff'), service: of('service'), evm: of('evm'), solana: of('solana'), solanaWs: of('solanaWs') },
+    ports: {
+      web: of('web'),
+      bff: of('bff'),
+      service: of('service'),
+      seller: of('seller'),
+      evm: of('evm'),
+      solana: of('solana'),
+      solanaWs: of('solanaWs'),
+    },
     named: entries.map(({ named }) => named),
     dir: '.paydesk',
     reset: args.includes('--reset'),

@@ -5,8 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { Supervised } from './child.ts'
 import { untilListening } from './listening.ts'
 
+const MAINS = { service: '../service/main.ts', bff: '../bff/main.ts', seller: 'seller/main.ts' } as const
+
 export type ProgramOptions = {
-  name: 'service' | 'bff'
+  name: keyof typeof MAINS
+  /** As its address names it; it listens on this machine alone. */
+  host?: string
   port: number
   env: Record<string, string>
   /** Its log goes to `<name>.log` in here. */
@@ -20,16 +24,16 @@ export class Program implements AsyncDisposable {
   readonly #process: Supervised
   readonly #log: WriteStream
 
-  private constructor(child: Supervised, log: WriteStream, port: number) {
+  private constructor(child: Supervised, log: WriteStream, url: string) {
     this.#process = child
     this.#log = log
-    this.url = `http://127.0.0.1:${port}`
+    this.url = url
   }
 
-  static async start({ name, port, env, logDir, say }: ProgramOptions): Promise<Program> {
+  static async start({ name, host = '127.0.0.1', port, env, logDir, say }: ProgramOptions): Promise<Program> {
     await mkdir(logDir, { recursive: true })
     const log = createWriteStream(join(logDir, `${name}.log`), { flags: 'a', mode: 0o600 })
-    const main = fileURLToPath(new URL(`../${name}/main.ts`, import.meta.url))
+    const main = fileURLToPath(new URL(MAINS[name], import.meta.url))
     const child = await Supervised.start(
       { name, command: process.execPath, args: [main], env: { ...env, HOST: '127.0.0.1', PORT: String(port) } },
       { ready: untilListening, onLine: (line) => log.write(`${line}\n`), say },
@@ -37,7 +41,7 @@ export class Program implements AsyncDisposable {
       log.end()
       throw error
     })
-    return new Program(child, log, port)
+    return new Program(child, log, `http://${host}:${port}`)
   }
 
   get pid(): number | undefined {

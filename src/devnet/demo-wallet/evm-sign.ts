@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { bytesToString, hexToBytes, isHex, type Hex } from 'viem'
+import { readTransferCall } from '#chains/evm/erc20.ts'
 import { formatAmount } from '#contract/amount.ts'
-import type { Person } from './people.ts'
+import { setup, type Person } from './people.ts'
 import { node, nodeQuantity, ProviderError } from './rpc.ts'
 import { ask } from './sheet.ts'
 
@@ -43,12 +44,7 @@ export async function sendTransaction({ person, chainId }: Signing, [input]: rea
   const answer = await ask({
     title: 'Send this payment?',
     explanation: `From ${person.name}, on the local network.`,
-    facts: [
-      ['Amount', `${formatAmount(value, 18)} ETH`],
-      ['To', call.to ?? 'A new contract'],
-      ['Network fee at most', `${formatAmount(gas * maxFeePerGas, 18)} ETH`],
-      ...(call.data === '0x' ? [] : ([['Data', call.data]] as const)),
-    ],
+    facts: [...(await describeCall({ to: call.to, value, data: call.data })), ['Network fee at most', `${formatAmount(gas * maxFeePerGas, 18)} ETH`]],
     approve: 'Approve',
   })
   if (answer === undefined) throw refused()
@@ -66,6 +62,20 @@ export async function sendTransaction({ person, chainId }: Signing, [input]: rea
     data: call.data,
   })
   return read(hex, await node('eth_sendRawTransaction', [signed]))
+}
+
+/** A transfer of a token that the wallet knows is told in its units; any other data as it is. */
+async function describeCall({ to, value, data }: { to: Hex | undefined; value: bigint; data: Hex }): Promise<(readonly [string, string])[]> {
+  const { tokens } = await setup()
+  const token = to && tokens.find(({ address }) => address.toLowerCase() === to.toLowerCase())
+  const transfer = token && value === 0n ? readTransferCall(data) : undefined
+  if (token && transfer)
+    return [
+      ['Amount', `${formatAmount(transfer.amountAtomic, token.decimals)} ${token.symbol}`],
+      ['To', transfer.recipient],
+      ['Token', token.address],
+    ]
+  return [['Amount', `${formatAmount(value, 18)} ETH`], ['To', to ?? 'A new contract'], ...(data === '0x' ? [] : ([['Data', data]] as const))]
 }
 
 /** `personal_sign`: the text first, then who signs. */

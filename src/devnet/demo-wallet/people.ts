@@ -3,17 +3,19 @@ import bs58 from 'bs58'
 import * as v from 'valibot'
 import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import type { Family } from '#contract/address.ts'
+import { Asset } from '#contract/network.ts'
 
 const hex = v.custom<`0x${string}`>((value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value))
 
 const Config = v.object({
+  tokens: v.array(Asset),
   people: v.array(v.object({ name: v.string(), evmPrivateKey: hex, solanaSecretKey: v.string() })),
   evm: v.object({ chainId: v.number(), rpcUrl: v.string() }),
 })
 
 export type Person = { name: string; evm: PrivateKeyAccount; solana: { address: string; publicKey: Uint8Array; sign: (message: Uint8Array) => Uint8Array } }
 
-export type Setup = { people: Person[]; evm: { chainId: number; rpcUrl: string } }
+export type Setup = { people: Person[]; tokens: Asset[]; evm: { chainId: number; rpcUrl: string } }
 
 const source = new URL('demo-wallet.json', document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : location.href)
 let loading: Promise<Setup> | undefined
@@ -29,9 +31,10 @@ export function setup(): Promise<Setup> {
 
 async function load(): Promise<Setup> {
   const response = await fetch(source)
-  const { people, evm } = v.parse(Config, await response.json())
+  const { people, tokens, evm } = v.parse(Config, await response.json())
   return {
     evm,
+    tokens,
     people: people.map(({ name, evmPrivateKey, solanaSecretKey }) => ({
       name,
       evm: privateKeyToAccount(evmPrivateKey),

@@ -10,10 +10,11 @@ import {
   type StandardEventsListeners,
 } from '@wallet-standard/features'
 import { decodeTransaction } from '#chains/solana/decode.ts'
+import { SOLANA_NATIVE } from '#contract/address.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { chooseAccount } from './connect.ts'
 import { ICON, NAME } from './icon.ts'
-import { connected, remember, type Person } from './people.ts'
+import { connected, remember, setup, type Person } from './people.ts'
 import { ask, type Question } from './sheet.ts'
 import { writeSignature } from './solana-signature.ts'
 
@@ -65,7 +66,7 @@ const features: Features = {
       const outputs: { signedTransaction: Uint8Array }[] = []
       for (const { account, transaction } of inputs) {
         const person = await signerOf(account)
-        if ((await ask(describe(transaction, person))) === undefined) throw refused()
+        if ((await ask(await describe(transaction, person))) === undefined) throw refused()
         outputs.push({ signedTransaction: writeSignature(transaction, person.solana) })
       }
       return outputs
@@ -93,13 +94,13 @@ const features: Features = {
 }
 
 /** What the transaction does, read from its bytes. */
-function describe(transaction: Uint8Array, person: Person): Question {
+async function describe(transaction: Uint8Array, person: Person): Promise<Question> {
   const common = { title: 'Sign this payment?', explanation: `From ${person.name}, on the local network.`, approve: 'Approve' }
-  const decoded = decodeTransaction(transaction)
+  const decoded = decodeTransaction(transaction, (await setup()).tokens)
   if (!decoded.ok) return { ...common, title: 'Sign this transaction?', explanation: `This wallet cannot read it: ${decoded.problem}` }
   const { transfer, feePayer, feeBoundAtomic, steps } = decoded
   const fee = ['Network fee at most', `${formatAmount(feeBoundAtomic, 9)} SOL, paid by ${feePayer}`] as const
-  if (!transfer) {
+  if (!transfer || transfer.recipient === null || transfer.asset !== SOLANA_NATIVE) {
     const rows = steps.flatMap(({ kind, facts }) => Object.entries(facts).map(([label, value]) => [`${kind.replaceAll('_', ' ')}: ${label}`, value] as const))
     return { ...common, title: 'Sign this transaction?', facts: [...rows, fee] }
   }

@@ -12,6 +12,9 @@ export const EVM_TOKENS = {
   WETH: { address: getContractAddress({ from: owner.address, nonce: 1n }), symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, native: false },
 } as const satisfies Record<string, Asset>
 
+/** Of the EIP-712 domain that its authorizations are signed in (`UsdCoin.sol`). */
+export const USDC_DOMAIN_VERSION = '2'
+
 const USDC_SUPPLY = parseUnits('1000000000', 6)
 const USDC_EACH = parseUnits('10000', 6)
 const WETH_EACH = parseEther('10')

@@ -8,7 +8,7 @@ import type { Wallets } from '../wallets.ts'
 import { DEMO_WALLET, DIST } from './build.ts'
 import { contentSecurityPolicy } from './policy.ts'
 
-export type WebOptions = { port: number; bffPort: number; networks: Network[]; wallets: Wallets }
+export type WebOptions = { port: number; bffPort: number; shops: readonly string[]; networks: Network[]; wallets: Wallets }
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -70,8 +70,8 @@ async function serve(options: WebOptions, request: IncomingMessage, response: Se
   response.end(html.replace('<head>', '<head>\n    <script src="/demo-wallet.js"></script>'))
 }
 
-function setHeaders({ bffPort, networks }: WebOptions, host: string, response: ServerResponse): void {
-  response.setHeader('content-security-policy', contentSecurityPolicy({ proxyUrl: `http://${host}:${bffPort}`, networks }))
+function setHeaders({ bffPort, shops, networks }: WebOptions, host: string, response: ServerResponse): void {
+  response.setHeader('content-security-policy', contentSecurityPolicy({ proxyUrl: `http://${host}:${bffPort}`, shops, networks }))
   response.setHeader('x-content-type-options', 'nosniff')
   response.setHeader('referrer-policy', 'strict-origin-when-cross-origin')
   response.setHeader('x-frame-options', 'DENY')
@@ -108,6 +108,7 @@ function walletConfig({ networks, wallets: { buyer, seller } }: WebOptions): unk
       { name: 'Buyer', evmPrivateKey: buyer.evm.privateKey, solanaSecretKey: buyer.solana.secretKey },
       { name: 'Seller', evmPrivateKey: seller.evm.privateKey, solanaSecretKey: seller.solana.secretKey },
     ],
+    tokens: networks.flatMap(({ assets }) => assets.filter(({ native }) => !native)),
     evm: evm && { chainId: chainIdOf(evm.network), rpcUrl: evm.rpcUrls[0] },
     solana: solana && { rpcUrl: solana.rpcUrls[0] },
   }

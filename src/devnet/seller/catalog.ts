@@ -1,0 +1,59 @@
+import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
+import { USDC_DOMAIN_VERSION } from '../tokens/evm.ts'
+import { EIP3009_METHOD, NATIVE_TRANSFER_METHOD, SIGNED_TRANSACTION_METHOD, TXID_METHOD } from '#x402/methods.ts'
+import type { Product } from '../seller.ts'
+import { readPage } from './page.ts'
+import type { Offer } from './quote.ts'
+
+type Shop = { networks: readonly Network[]; payTo: { evm: string; solana: string } }
+
+const PAGES = [
+  { name: 'settlement-without-banks', title: 'Settlement without banks', prices: { ETH: '0.01' } },
+  { name: 'the-price-of-finality', title: 'The price of finality', prices: { SOL: '0.1' } },
+  { name: 'reading-a-402', title: 'Reading a 402', prices: { USDC: '1' } },
+] as const
+
+const ISSUE = { title: 'The first issue', prices: { ETH: '0.025', SOL: '0.25', USDC: '2.5' } } as const
+
+/** Three articles, each for another currency, and the issue that holds them all, for any of the three. */
+export function createCatalog(shop: Shop): Product[] {
+  const articles = PAGES.map(({ name, title, prices }) => ({ name, title, content: readPage([name], title), prices }))
+  const issue = {
+    name: 'issue',
+    ...ISSUE,
+    content: readPage(
+      PAGES.map(({ name }) => name),
+      ISSUE.title,
+    ),
+  }
+  return [...articles.map((article): Product => toProduct(`/articles/${article.name}`, article, shop)), toProduct('/issues/1', issue, shop)]
+}
+
+type Page = { title: string; content: string; prices: Readonly<Record<string, string>> }
+
+function toProduct(path: Product['path'], { title, content, prices }: Page, { networks, payTo }: Shop): Product {
+  const offers = networks.flatMap((network) =>
+    Object.entries(prices).flatMap(([symbol, amount]) => {
+      const asset = findAsset(network, symbol)
+      return asset
+        ? methodsOf(network, asset).map((method): Offer => ({
+            network: network.network,
+            asset,
+            amount,
+            payTo: payTo[familyOf(network.network)],
+            confirmations: network.confirmations,
+            ...method,
+          }))
+        : []
+    }),
+  )
+  return { path, title, mimeType: 'text/html; charset=utf-8', content, offers: async () => offers }
+}
+
+/** The best way first: payers take the first entry that they can pay. */
+function methodsOf(network: Network, asset: Asset): Pick<Offer, 'method' | 'extra'>[] {
+  const evm = familyOf(network.network) === 'evm'
+  if (asset.native) return (evm ? [TXID_METHOD, SIGNED_TRANSACTION_METHOD] : [NATIVE_TRANSFER_METHOD, TXID_METHOD]).map((method) => ({ method }))
+  // The name and version are those of the token's signing domain.
+  return evm && asset.symbol === 'USDC' ? [{ method: EIP3009_METHOD, extra: { name: asset.name, version: USDC_DOMAIN_VERSION } }] : []
+}

@@ -1,0 +1,111 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { parseAmount } from '#contract/amount.ts'
+import { familyOf, type Asset, type NetworkId } from '#contract/network.ts'
+import { EXACT_SCHEME, UPFRONT_FLOW } from '#x402/methods.ts'
+import type { Requirements, ResourceInfo } from '#x402/requirements.ts'
+
+/** One way to pay for a product. */
+export type Offer = {
+  network: NetworkId
+  asset: Asset
+  /** `extra.assetTransferMethod`; undefined where the scheme's own default is meant. */
+  method: string | undefined
+  /** In units of the asset, decimal. */
+  amount: string
+  payTo: string
+  /** Blocks the seller waits for. */
+  confirmations: number
+  /** What the method asks for beside that: the name and version of a token's signing domain, a fee payer. */
+  extra?: Record<string, unknown>
+}
+
+/** How long a visitor may take to pay, in seconds. */
+const OFFERED_S = 15 * 60
+/** What a payer signs or sends has to land within, in seconds. */
+const LANDS_WITHIN_S = 300
+
+/**
+ * The seller's memory: what it offers goes out with a code over it and comes back with the payment, so nothing is stored in between, and a
+ * restart forgets nothing.
+ */
+export class Quotes {
+  readonly #secret: string
+
+  constructor(secret: string) {
+    this.#secret = secret
+  }
+
+  /**
+   * The requirements of one visit. Each visit has a resource and a memo of its own: a payment binds to this visit and no other, and whoever
+   * reads the memo on the chain does not know the resource.
+   */
+  write(offers: readonly Offer[], visit: { url: URL; now: number }): { url: string; accepts: Requirements[] } {
+    const url = new URL(visit.url)
+    url.searchParams.set(ORDER, randomBytes(16).toString('base64url'))
+    const memo = this.#createMemo(url.pathname)
+    const notBefore = Math.floor(visit.now / 1000)
+    return { url: url.href, accepts: offers.map((offer) => this.#sign(url.href, requirementsOf(offer, { memo, notBefore }))) }
+  }
+
+  /** Whether these terms were offered for this resource, whatever they cost today. */
+  holds({ url }: Pick<ResourceInfo, 'url'>, requirements: Requirements): boolean {
+    const { quote } = requirements.extra
+    return typeof quote === 'string' && same(quote, this.#code(terms(url, requirements)))
+  }
+
+  /** Whether a memo was given out for the resource at this path. */
+  holdsMemo(path: string, memo: string): boolean {
+    const [nonce = '', code = ''] = memo.split('.')
+    return same(code, this.#code(['memo', path, nonce]))
+  }
+
+  #createMemo(path: string): string {
+    const nonce = randomBytes(12).toString('base64url')
+    return `${nonce}.${this.#code(['memo', path, nonce])}`
+  }
+
+  #sign(url: string, requirements: Requirements): Requirements {
+    return { ...requirements, extra: { ...requirements.extra, quote: this.#code(terms(url, requirements)) } }
+  }
+
+  #code(parts: readonly unknown[]): string {
+    return createHmac('sha256', this.#secret).update(JSON.stringify(parts)).digest('base64url').slice(0, 22)
+  }
+}
+
+/** The query parameter that makes the resource of each visit another one. */
+export const ORDER = 'order'
+
+function requirementsOf({ network, asset, method, amount, payTo, confirmations, extra }: Offer, visit: { memo: string; notBefore: number }): Requirements {
+  const parsed = parseAmount(amount, asset.decimals)
+  if (!parsed.ok) throw new Error(`The price ${amount} is no amount of ${asset.symbol}.`)
+  const { memo, notBefore } = visit
+  return {
+    scheme: EXACT_SCHEME,
+    network,
+    amount: parsed.atomic.toString(),
+    asset: asset.address,
+    payTo,
+    maxTimeoutSeconds: LANDS_WITHIN_S,
+    extra: {
+      ...(method !== undefined && { assetTransferMethod: method }),
+      ...(asset.native && { paymentFlow: UPFRONT_FLOW, confirmations }),
+      ...(familyOf(network) === 'solana' && { memo }),
+      symbol: asset.symbol,
+      decimals: asset.decimals,
+      notBefore,
+      expiresAt: notBefore + OFFERED_S,
+      ...extra,
+    },
+  }
+}
+
+function terms(url: string, { scheme, network, amount, asset, payTo, extra }: Requirements): unknown[] {
+  const { assetTransferMethod, memo, notBefore, expiresAt } = extra
+  return [url, scheme, network, amount, asset, payTo, assetTransferMethod ?? null, memo ?? null, notBefore, expiresAt]
+}
+
+function same(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}

@@ -1,0 +1,102 @@
+import * as v from 'valibot'
+import { formatAmount } from '#contract/amount.ts'
+import { findAsset, type Asset, type Network } from '#contract/network.ts'
+import { decodeTransaction } from '#chains/solana/decode.ts'
+import { decodeBase64 } from '#x402/header.ts'
+import { readNetwork } from '#x402/networks.ts'
+import { decodePayload, methodOf, networkNameOf, type PaymentPayload } from '#x402/payload.ts'
+import { fromV1, RequirementsV1, type Requirements } from '#x402/requirements.ts'
+import type { Question } from './ask-service.ts'
+import { ORDER, type Offer, type Quotes } from './quote.ts'
+
+/** `readable: false`: what came is no x402 payment at all. */
+export type Read = { ok: true; question: Question } | { ok: false; readable: boolean; reason: string; message: string }
+
+type Visit = { header: string; url: URL; offers: readonly Offer[] }
+
+/** What a payment says it pays for becomes a question to the service, when the seller did offer that. */
+export function readPayment({ header, url, offers }: Visit, { quotes, networks }: { quotes: Quotes; networks: readonly Network[] }): Read {
+  const decoded = decodePayload(header)
+  if (!decoded.ok) return { ok: false, readable: false, reason: 'malformed', message: decoded.problem }
+  const { payload: payment } = decoded
+  const accepted = acceptedOf(payment)
+  if (!accepted) return fromOffers(payment, { header, url, offers }, quotes)
+  const { requirements, resource } = accepted
+  if (!isSameProduct(resource, url) || !quotes.holds({ url: resource }, requirements)) {
+    return { ok: false, readable: true, reason: 'resource_mismatch', message: 'This payment is not for an offer of this page.' }
+  }
+  const network = readNetwork(requirements.network, payment.x402Version)
+  const asset = assetOf(networks, network, requirements.asset)
+  if (!network || !asset) return unknownOffer()
+  const { memo, notBefore, expiresAt } = requirements.extra
+  return {
+    ok: true,
+    question: {
+      walletAddress: requirements.payTo,
+      paymentProof: header,
+      expectedAmount: formatAmount(BigInt(requirements.amount), asset.decimals),
+      network,
+      asset: asset.address,
+      resource,
+      ...(typeof memo === 'string' && { memo }),
+      // Seconds in x402, milliseconds at the service.
+      notBefore: Number(notBefore) * 1000,
+      expiresAt: Number(expiresAt) * 1000,
+    },
+  }
+}
+
+/** The terms a payment names: version 2 echoes them, a proof of version 1 carries its offer, other payments of version 1 name none. */
+function acceptedOf(payment: PaymentPayload): { requirements: Requirements; resource: string } | undefined {
+  if (payment.x402Version === 2) return { requirements: payment.accepted, resource: payment.resource?.url ?? '' }
+  const offer = v.safeParse(RequirementsV1, payment.payload.offer)
+  if (!offer.success) return undefined
+  const { requirements, resource } = fromV1(offer.output)
+  return { requirements, resource: resource.url }
+}
+
+/** A payment of version 1 that names no terms is held against today's price. */
+function fromOffers(payment: PaymentPayload, { header, url, offers }: Visit, quotes: Quotes): Read {
+  const network = readNetwork(networkNameOf(payment), payment.x402Version)
+  const transaction = readTransaction(payment)
+  const native = transaction?.ok && transaction.operations.some(({ kind }) => kind === 'transfer')
+  const fitting = offers.filter((offer) => offer.network === network && (transaction ? offer.asset.native === native : offer.method === methodOf(payment)))
+  const [offer] = fitting
+  if (!offer) return unknownOffer()
+  const memo = transaction?.ok ? transaction.operations.find((operation) => operation.kind === 'memo')?.text : undefined
+  return {
+    ok: true,
+    question: {
+      walletAddress: offer.payTo,
+      paymentProof: header,
+      expectedAmount: offer.amount,
+      network: offer.network,
+      asset: offer.asset.address,
+      ...(memo !== undefined && quotes.holdsMemo(url.pathname, memo) && { memo }),
+    },
+  }
+}
+
+/** The Solana transaction within a payment, where there is one. */
+function readTransaction(payment: PaymentPayload): ReturnType<typeof decodeTransaction> | undefined {
+  const { transaction } = payment.payload
+  const bytes = typeof transaction === 'string' ? decodeBase64(transaction) : undefined
+  return bytes && decodeTransaction(bytes)
+}
+
+/** The resource of a visit is the page's own address with an order number. */
+function isSameProduct(resource: string, url: URL): boolean {
+  const paid = URL.parse(resource)
+  if (!paid) return false
+  paid.searchParams.delete(ORDER)
+  return paid.href === url.href
+}
+
+function assetOf(networks: readonly Network[], id: string | undefined, name: string): Asset | undefined {
+  const network = networks.find((candidate) => candidate.network === id)
+  return network && findAsset(network, name)
+}
+
+function unknownOffer(): Read {
+  return { ok: false, readable: true, reason: 'unsupported_method', message: 'This page does not offer to be paid that way.' }
+}
