@@ -5,10 +5,12 @@ export type PaymentIntent = {
   paymentId: string
   network: NetworkId
   asset: Asset
+  /** The currency the fee is paid in, where the asset is a token; without it the family's own (ETH, SOL) is named. */
+  currency?: Asset
   /** Normal form, like every address here. The sender is also the fee payer and the only signer. */
   sender: string
   recipient: string
   amountAtomic: bigint
-  /** The most the transaction may cost beside the amount, in atomic units of the native currency. */
+  /** The most the network may charge for the transaction, in atomic units of the native currency. */
   maxFeeAtomic: bigint
 }

@@ -1,6 +1,7 @@
 /** One compared property of an intent and a transaction; both values as a person reads them. */
 export type MatchRow = {
-  field: 'network' | 'sender' | 'recipient' | 'amount' | 'asset' | 'fee' | 'feePayer' | 'signers' | 'memo' | 'expiry' | 'instructions'
+  /** `rent` is Solana's alone: what it takes to open the recipient's token account. */
+  field: 'network' | 'sender' | 'recipient' | 'amount' | 'asset' | 'fee' | 'rent' | 'feePayer' | 'signers' | 'memo' | 'expiry' | 'instructions'
   ok: boolean
   expected: string
   got: string
@@ -19,7 +20,7 @@ export type Match = {
 
 /** One part of a transaction as the review shows it, in the order of execution. */
 export type Step = {
-  kind: 'transfer' | 'token_transfer' | 'fee_limit' | 'fee_price' | 'memo' | 'guard' | 'unknown'
+  kind: 'transfer' | 'token_transfer' | 'account_opened' | 'fee_limit' | 'fee_price' | 'memo' | 'guard' | 'unknown'
   /** Facts in reading order, for example `{ to: '…', amount: '0.1 SOL' }`. */
   facts: Readonly<Record<string, string>>
 }
@@ -28,7 +29,10 @@ export type Step = {
 export type Transfer = {
   /** Null in an unsigned EVM transaction, which does not name who signs it. */
   sender: string | null
-  recipient: string
+  /** Null where a Solana token transfer names the recipient's token account alone. */
+  recipient: string | null
+  /** Address of the asset; the native sentinel for ETH and SOL. */
+  asset: string
   amountAtomic: bigint
   /** Null where the chain has no memo or the transaction carries none. */
   memo: string | null

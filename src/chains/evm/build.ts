@@ -1,6 +1,8 @@
-import { getAddress, hexToBytes, serializeTransaction } from 'viem'
+import { getAddress, hexToBytes, serializeTransaction, type Hex } from 'viem'
+import { EVM_NATIVE } from '#contract/address.ts'
 import { chainIdOf, familyOf } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
+import { encodeTransfer } from './erc20.ts'
 
 /** What the chain says at the moment of building. Fees in wei per gas. */
 export type BuildInput = Omit<PaymentIntent, 'maxFeeAtomic'> & {
@@ -11,12 +13,14 @@ export type BuildInput = Omit<PaymentIntent, 'maxFeeAtomic'> & {
 }
 
 /**
- * The unsigned EIP-1559 transaction of a payment in native currency: `0x02` and RLP, empty data, no access list.
+ * The unsigned EIP-1559 transaction of a payment: `0x02` and RLP, no access list. Native currency goes as value with empty data; a token
+ * as `transfer(recipient, amount)` on its contract, without value.
  * @throws RangeError when the intent is not one this chain can carry; callers check intents before
  */
 export function buildPayment(input: BuildInput): Uint8Array {
   if (familyOf(input.network) !== 'evm') throw new RangeError(`${input.network} is not an EVM network.`)
-  if (!input.asset.native) throw new RangeError(`${input.asset.symbol} is a token; only the native currency is paid this way.`)
+  if (input.asset.native !== (input.asset.address === EVM_NATIVE)) throw new RangeError(`${input.asset.symbol} is told as native currency and as a token.`)
+  if (!input.asset.native && input.asset.address === input.recipient) throw new RangeError('A token is not paid to its own contract.')
   if (input.amountAtomic <= 0n) throw new RangeError('A payment moves more than nothing.')
   return hexToBytes(
     serializeTransaction({
@@ -26,8 +30,17 @@ export function buildPayment(input: BuildInput): Uint8Array {
       gas: input.gas,
       maxFeePerGas: input.maxFeePerGas,
       maxPriorityFeePerGas: input.maxPriorityFeePerGas,
-      to: getAddress(input.recipient),
-      value: input.amountAtomic,
+      ...targetOf(input),
     }),
   )
+}
+
+/** Where a payment's transaction goes, with how much of the native currency, and what it says there. */
+export function targetOf({ asset, recipient, amountAtomic }: Pick<PaymentIntent, 'asset' | 'recipient' | 'amountAtomic'>): {
+  to: Hex
+  value: bigint
+  data?: Hex
+} {
+  if (asset.native) return { to: getAddress(recipient), value: amountAtomic }
+  return { to: getAddress(asset.address), value: 0n, data: encodeTransfer({ recipient, amountAtomic }) }
 }

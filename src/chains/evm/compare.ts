@@ -1,8 +1,9 @@
 import { formatAmount } from '#contract/amount.ts'
 import type { PaymentIntent } from '../intent.ts'
-import type { Match } from '../match.ts'
+import type { Match, MatchRow } from '../match.ts'
 import { conclude, refuse, withRow } from '../rows.ts'
 import { decodeTransaction } from './decode.ts'
+import { isOneMove } from './erc20.ts'
 import type { LandedFacts } from './landed.ts'
 import { currencyOf, matchRows, meaningOf } from './match.ts'
 
@@ -27,18 +28,30 @@ export function compareSigned(intent: PaymentIntent, reviewed: Uint8Array, signe
 
 /**
  * Compares a payment with what landed. The fee is told, not judged: the payer approved it in the wallet, and the payee has the amount.
- * A transaction that reverted moved nothing and never matches.
+ * A transaction that reverted moved nothing and never matches; a token must have told of exactly this transfer, so that one which keeps a
+ * part of it, or moves nothing and says it did, is no payment.
  */
 export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match {
   const { decimals, symbol } = currencyOf(intent)
-  const rows = matchRows(intent, landed).map((row) => {
+  const rows = matchRows(intent, landed).map((row): MatchRow => {
     if (row.field === 'fee') return { ...row, ok: true, expected: 'paid by the sender', got: `${formatAmount(landed.feeAtomic, decimals)} ${symbol}` }
     if (row.field === 'expiry') return { ...row, expected: 'landed in a block', got: `block ${landed.blockHeight}` }
+    if (row.field === 'amount' && row.ok && landed.succeeded && !intent.asset.native) return movedRow(intent, landed, row)
     if (row.field !== 'instructions') return row
     if (!landed.succeeded) return { ...row, ok: false, got: 'reverted: nothing was moved' }
-    return landed.data === '0x' ? { ...row, ok: true, expected: 'a plain transfer', got: 'a plain transfer' } : row
+    // The chain has judged the gas.
+    if (landed.transfer === null || intent.asset.native !== (landed.data === '0x')) return row
+    const kind = intent.asset.native ? 'a plain transfer' : 'one transfer of the token'
+    return { ...row, ok: true, expected: kind, got: kind }
   })
   return conclude(rows, meaningOf(intent, landed, intent.maxFeeAtomic))
+}
+
+function movedRow(intent: PaymentIntent, { moves }: LandedFacts, row: MatchRow): MatchRow {
+  const { sender, recipient, amountAtomic, asset } = intent
+  if (isOneMove(moves, { from: sender, to: recipient, amountAtomic })) return row
+  const arrived = (moves ?? []).filter(({ from, to }) => from === sender && to === recipient).reduce((sum, move) => sum + move.amountAtomic, 0n)
+  return { ...row, ok: false, got: `${formatAmount(arrived, asset.decimals)} ${asset.symbol} by what the token says it moved` }
 }
 
 function describeFee(facts: { gas: bigint; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }): string {

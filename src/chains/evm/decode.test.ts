@@ -54,7 +54,7 @@ describe('what was built', () => {
 
   test.each([
     ['another family', { network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1' }],
-    ['a token', { asset: { ...evmIntent.asset, native: false } }],
+    ['a token at the address of the native currency', { asset: { ...evmIntent.asset, native: false } }],
     ['nothing', { amountAtomic: 0n }],
   ])('is never %s', (_, change) => {
     expect(() => buildPayment({ ...evmIntent, ...evmFacts, ...change })).toThrow(RangeError)
@@ -134,7 +134,7 @@ test('a call is told as unknown, never as a transfer', () => {
   expect(decoded).toMatchObject({
     ok: true,
     transfer: null,
-    steps: [{ kind: 'fee_limit' }, { kind: 'fee_price' }, { kind: 'unknown', facts: { call: '0xa9059cbb', bytes: '5' } }],
+    steps: [{ kind: 'fee_limit' }, { kind: 'fee_price' }, { kind: 'unknown', facts: { call: 'transfer, not in its plain form', bytes: '5' } }],
   })
 })
 

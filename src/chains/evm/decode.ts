@@ -2,10 +2,11 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { hexToBytes, serializeTransaction, type Hex, type TransactionSerializableEIP1559 } from 'viem'
-import { checksumAddress } from '#contract/address.ts'
+import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import { formatAmount } from '#contract/amount.ts'
 import { NATIVE_ETH, type Asset } from '#contract/network.ts'
 import type { Step, Transfer } from '../match.ts'
+import { nameCall, readTransferCall } from './erc20.ts'
 import { feeBoundAtomic } from './fee.ts'
 import { readRlp, RlpProblem } from './rlp.ts'
 
@@ -26,7 +27,7 @@ export type EvmFacts = {
   /** The transaction's hash; null while it is unsigned. */
   hash: string | null
   feeBoundAtomic: bigint
-  /** The payment it makes; null when it carries data and may do anything. */
+  /** The payment it makes, in native currency or of a token; null when its data may do anything else. */
   transfer: Transfer | null
   steps: Step[]
 }
@@ -42,8 +43,9 @@ const HALF_ORDER = secp256k1.Point.Fn.ORDER / 2n
  * Reads a type 2 transaction, unsigned or signed. Fails closed: another type, an access list, a contract creation, a spelling
  * that is not the canonical one, or one byte too many is a problem, and so is a signature that recovers to nobody or has a high s.
  * @param native the network's currency, for the words of the steps
+ * @param tokens those whose units the words are to be told in
  */
-export function decodeTransaction(bytes: Uint8Array, native: Asset = NATIVE_ETH): Decoded {
+export function decodeTransaction(bytes: Uint8Array, native: Asset = NATIVE_ETH, tokens: readonly Asset[] = []): Decoded {
   if (bytes.length > MAX_BYTES) return { ok: false, problem: 'The transaction is larger than 128 KiB.' }
   if (bytes[0] !== 0x02) return { ok: false, problem: 'This is not an EIP-1559 transaction.' }
   try {
@@ -53,7 +55,8 @@ export function decodeTransaction(bytes: Uint8Array, native: Asset = NATIVE_ETH)
     // Two writers must agree on the spelling: what our reader understood is what viem writes.
     if (bytesToHex(again) !== bytesToHex(bytes)) return { ok: false, problem: 'The transaction is not spelled in its canonical form.' }
     const sender = signature ? recoverSender(unsigned, signature) : null
-    return { ok: true, ...describeFacts({ ...transaction, sender, hash: signature ? `0x${bytesToHex(keccak_256(bytes))}` : null }, native) }
+    const hash: Hex | null = signature ? `0x${bytesToHex(keccak_256(bytes))}` : null
+    return { ok: true, ...describeFacts({ ...transaction, sender, hash }, native, tokens) }
   } catch (error) {
     if (error instanceof RlpProblem) return { ok: false, problem: error.message }
     throw error
@@ -140,12 +143,9 @@ function recoverSender(unsigned: Uint8Array, { r, s, yParity }: Signature): stri
 type Described = Omit<EvmFacts, 'form' | 'feeBoundAtomic' | 'valueAtomic' | 'steps' | 'transfer'> & { value: bigint }
 
 /** The facts of fields, with what follows from them; shared with what a node tells of a landed transaction. */
-export function describeFacts({ value, ...fields }: Described, native: Asset): EvmFacts {
+export function describeFacts({ value, ...fields }: Described, native: Asset, tokens: readonly Asset[] = []): EvmFacts {
   const to = checksumAddress(fields.to)
   const { chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, data, sender, hash } = fields
-  const plain = data === '0x'
-  const amount = `${formatAmount(value, native.decimals)} ${native.symbol}`
-  const bytesOfData = (data.length - 2) / 2
   return {
     form: hash === null ? 'unsigned' : 'signed',
     chainId,
@@ -159,14 +159,33 @@ export function describeFacts({ value, ...fields }: Described, native: Asset): E
     sender,
     hash,
     feeBoundAtomic: feeBoundAtomic(fields),
-    transfer: plain ? { sender, recipient: to, amountAtomic: value, memo: null } : null,
+    transfer: readTransfer({ sender, to, value, data }),
     steps: [
       { kind: 'fee_limit', facts: { gas: gas.toString() } },
       {
         kind: 'fee_price',
         facts: { maxFeePerGas: `${formatAmount(maxFeePerGas, 9)} gwei`, maxPriorityFeePerGas: `${formatAmount(maxPriorityFeePerGas, 9)} gwei` },
       },
-      plain ? { kind: 'transfer', facts: { to, amount } } : { kind: 'unknown', facts: { to, amount, call: data.slice(0, 10), bytes: bytesOfData.toString() } },
+      describeTransfer({ to, value, data }, native, tokens),
     ],
   }
+}
+
+type Moving = { to: string; value: bigint; data: Hex }
+
+/** The one payment of a transaction: value with empty data, or a token's transfer without value. */
+export function readTransfer({ sender, to, value, data }: Moving & { sender: string | null }): Transfer | null {
+  if (data === '0x') return { sender, recipient: to, asset: EVM_NATIVE, amountAtomic: value, memo: null }
+  const call = value === 0n ? readTransferCall(data) : undefined
+  return call ? { sender, asset: to, ...call, memo: null } : null
+}
+
+function describeTransfer({ to, value, data }: Moving, native: Asset, tokens: readonly Asset[]): Step {
+  const amount = `${formatAmount(value, native.decimals)} ${native.symbol}`
+  if (data === '0x') return { kind: 'transfer', facts: { to, amount } }
+  const call = value === 0n ? readTransferCall(data) : undefined
+  if (!call) return { kind: 'unknown', facts: { to, amount, call: nameCall(data), bytes: ((data.length - 2) / 2).toString() } }
+  const token = tokens.find(({ address }) => address === to)
+  const units = token ? `${formatAmount(call.amountAtomic, token.decimals)} ${token.symbol}` : `${call.amountAtomic} of the smallest units`
+  return { kind: 'token_transfer', facts: { to: call.recipient, amount: units, token: to } }
 }

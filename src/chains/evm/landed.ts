@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import { checksumAddress, parseAddress } from '#contract/address.ts'
 import { NATIVE_ETH, type Asset } from '#contract/network.ts'
 import { describeFacts, type EvmFacts } from './decode.ts'
+import { readMoves, type ChainLog, type TokenMove } from './erc20.ts'
 
 /** What a node says of a transaction (`eth_getTransactionByHash`), in viem's spelling. */
 export type ChainTransaction = {
@@ -27,6 +28,9 @@ export type ChainReceipt = {
   blockHash: string
   gasUsed: bigint
   effectiveGasPrice: bigint
+  logs: readonly ChainLog[]
+  /** A rollup's own charge for the transaction's data, wei; hex where viem does not know the chain. */
+  l1Fee?: bigint | string | null | undefined
 }
 
 export type LandedFacts = EvmFacts & {
@@ -35,8 +39,10 @@ export type LandedFacts = EvmFacts & {
   succeeded: boolean
   blockHeight: number
   blockHash: string
-  /** What the execution cost, wei. A rollup's own charge for its data is not contained. */
+  /** What the chain took, wei; a rollup's own charge for the data is contained where its node tells it. */
   feeAtomic: bigint
+  /** What the contract that was called, when it is a token, says it moved; undefined when it speaks another language. */
+  moves: readonly TokenMove[] | undefined
 }
 
 export type Landed = ({ ok: true } & LandedFacts) | { ok: false; problem: string }
@@ -78,8 +84,14 @@ export function decodeLanded(transaction: ChainTransaction, receipt: ChainReceip
     succeeded: receipt.status === 'success',
     blockHeight: Number(receipt.blockNumber),
     blockHash: receipt.blockHash,
-    feeAtomic: receipt.gasUsed * receipt.effectiveGasPrice,
+    feeAtomic: feeOf(receipt),
+    moves: receipt.status === 'success' ? readMoves(receipt.logs, facts.to) : [],
   }
+}
+
+/** Execution and, on a rollup whose node tells it, the charge for the data. */
+export function feeOf({ gasUsed, effectiveGasPrice, l1Fee }: Pick<ChainReceipt, 'gasUsed' | 'effectiveGasPrice' | 'l1Fee'>): bigint {
+  return gasUsed * effectiveGasPrice + BigInt(l1Fee ?? 0n)
 }
 
 function isAddress(text: string): boolean {

@@ -141,6 +141,7 @@ describe('compareLanded', () => {
     blockHash: `0x${'cd'.repeat(32)}`,
     gasUsed: 21_000n,
     effectiveGasPrice: 2n,
+    logs: [],
   }
 
   function compare(change: Partial<ChainTransaction>, outcome: Partial<ChainReceipt> = {}) {

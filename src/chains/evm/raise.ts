@@ -15,8 +15,9 @@ export function raiseFees(previous: Uint8Array, market: Uint8Array, maxFeeAtomic
   const maxFeePerGas = atLeast(wanted.maxFeePerGas, raised(old.maxFeePerGas))
   const maxPriorityFeePerGas = atLeast(wanted.maxPriorityFeePerGas, raised(old.maxPriorityFeePerGas))
   if (old.gas * maxFeePerGas > maxFeeAtomic || maxPriorityFeePerGas > maxFeePerGas) return undefined
-  const { chainId, nonce, gas, to, valueAtomic } = old
-  return hexToBytes(serializeTransaction({ type: 'eip1559', chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to: to as Hex, value: valueAtomic }))
+  const { chainId, nonce, gas, to, valueAtomic, data } = old
+  const fields = { type: 'eip1559', chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to: to as Hex, value: valueAtomic, data } as const
+  return hexToBytes(serializeTransaction(fields))
 }
 
 function raised(price: bigint): bigint {

@@ -3,8 +3,10 @@ import bs58 from 'bs58'
 import { parseAddress } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
-import { MAX_UNIT_PRICE, MAX_UNITS } from './fee.ts'
-import { COMPUTE_BUDGET_PROGRAM, MEMO_PROGRAM, PROGRAMS, SYSTEM_PROGRAM } from './programs.ts'
+import { MAX_TOKEN_UNITS, MAX_UNIT_PRICE, MAX_UNITS } from './fee.ts'
+import { ASSOCIATED_TOKEN_PROGRAM, COMPUTE_BUDGET_PROGRAM, MEMO_PROGRAM, PROGRAMS, SYSTEM_PROGRAM, TOKEN_PROGRAMS } from './programs.ts'
+import { associatedTokenAccount } from './token-account.ts'
+import { writeAccountOpened, writeTokenTransfer } from './token-instructions.ts'
 import { writeTransaction } from './wire.ts'
 
 /** What the chain says at the moment of building. */
@@ -13,48 +15,119 @@ export type BuildInput = Omit<PaymentIntent, 'maxFeeAtomic'> & {
   blockhash: string
   unitLimit: number
   unitPriceMicroLamports: bigint
+  /** Of a token: the program its mint belongs to, and whether the recipient's account has to be opened. */
+  token?: { program: string; opensAccount: boolean }
 }
 
 const MAX_UINT64 = 2n ** 64n - 1n
 
+/** An account of a transaction under construction, in the order a message wants them. */
+const ROLES = ['writable_signer', 'writable', 'readonly'] as const
+type Role = (typeof ROLES)[number]
+type Plan = { program: string; accounts: readonly (readonly [string, Role])[]; data: Uint8Array }
+
 /**
- * The unsigned v0 transaction of a payment in SOL, its one signature zeroed:
- * `[SetComputeUnitLimit, SetComputeUnitPrice, System transfer, Memo(paymentId)]`, the sender pays the fee.
+ * The unsigned v0 transaction of a payment, its one signature zeroed; the sender pays the fee:
+ * `[SetComputeUnitLimit, SetComputeUnitPrice, System transfer, Memo(paymentId)]` in SOL,
+ * `[SetComputeUnitLimit, SetComputeUnitPrice, CreateIdempotent?, Memo(paymentId), TransferChecked]` in a token.
  * @throws RangeError when the intent is not one this chain can carry; callers check intents before
  */
 export function buildPayment(input: BuildInput): Uint8Array {
   refuseUnpayable(input)
+  const { sender, paymentId, unitLimit, unitPriceMicroLamports } = input
+  const memo: Plan = { program: MEMO_PROGRAM, accounts: [], data: utf8ToBytes(paymentId) }
+  const plans: Plan[] = [
+    { program: COMPUTE_BUDGET_PROGRAM, accounts: [], data: Uint8Array.from([2, ...littleEndian(BigInt(unitLimit), 4)]) },
+    { program: COMPUTE_BUDGET_PROGRAM, accounts: [], data: Uint8Array.from([3, ...littleEndian(unitPriceMicroLamports, 8)]) },
+    // A Token-2022 account may ask for a memo right before every transfer to it.
+    ...(input.token ? [...planTokenTransfer(input, input.token, memo)] : [planTransfer(input), memo]),
+  ]
+  const keys = orderKeys(sender, plans)
+  const indexOf = (key: string) => keys.findIndex(([address]) => address === key)
   return writeTransaction({
     signatures: [new Uint8Array(64)],
     message: {
       version: 0,
       requiredSignatures: 1,
       readonlySigned: 0,
-      readonlyUnsigned: 3,
-      keys: [input.sender, input.recipient, COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, MEMO_PROGRAM].map((key) => bs58.decode(key)),
+      readonlyUnsigned: keys.filter(([, role]) => role === 'readonly').length,
+      keys: keys.map(([key]) => bs58.decode(key)),
       blockhash: bs58.decode(input.blockhash),
-      instructions: [
-        { program: 2, accounts: [], data: Uint8Array.from([2, ...littleEndian(BigInt(input.unitLimit), 4)]) },
-        { program: 2, accounts: [], data: Uint8Array.from([3, ...littleEndian(input.unitPriceMicroLamports, 8)]) },
-        { program: 3, accounts: [0, 1], data: Uint8Array.from([...littleEndian(2n, 4), ...littleEndian(input.amountAtomic, 8)]) },
-        { program: 4, accounts: [], data: utf8ToBytes(input.paymentId) },
-      ],
+      instructions: plans.map(({ program, accounts, data }) => ({ program: indexOf(program), accounts: accounts.map(([key]) => indexOf(key)), data })),
     },
   })
 }
 
+function planTransfer({ sender, recipient, amountAtomic }: BuildInput): Plan {
+  return {
+    program: SYSTEM_PROGRAM,
+    accounts: [
+      [sender, 'writable_signer'],
+      [recipient, 'writable'],
+    ],
+    data: Uint8Array.from([...littleEndian(2n, 4), ...littleEndian(amountAtomic, 8)]),
+  }
+}
+
+function planTokenTransfer(
+  { sender, recipient, asset, amountAtomic }: BuildInput,
+  { program, opensAccount }: { program: string; opensAccount: boolean },
+  memo: Plan,
+): Plan[] {
+  const accountOf = (owner: string) => associatedTokenAccount({ owner, mint: asset.address, program }).address
+  const [source, destination] = [accountOf(sender), accountOf(recipient)]
+  const opened: Plan = {
+    program: ASSOCIATED_TOKEN_PROGRAM,
+    accounts: [
+      [sender, 'writable_signer'],
+      [destination, 'writable'],
+      [recipient, 'readonly'],
+      [asset.address, 'readonly'],
+      [SYSTEM_PROGRAM, 'readonly'],
+      [program, 'readonly'],
+    ],
+    data: writeAccountOpened(),
+  }
+  const transfer: Plan = {
+    program,
+    accounts: [
+      [source, 'writable'],
+      [asset.address, 'readonly'],
+      [destination, 'writable'],
+      [sender, 'writable_signer'],
+    ],
+    data: writeTokenTransfer(amountAtomic, asset.decimals),
+  }
+  return [...(opensAccount ? [opened] : []), memo, transfer]
+}
+
+/** Every account once, in the strongest of its roles: the fee payer first, then what is written, then what is only read or called. */
+function orderKeys(feePayer: string, plans: readonly Plan[]): [string, Role][] {
+  const roles = new Map<string, Role>([[feePayer, 'writable_signer']])
+  for (const { program, accounts } of plans) {
+    for (const [key, role] of [...accounts, [program, 'readonly'] as const]) {
+      const known = roles.get(key)
+      if (known === undefined || ROLES.indexOf(role) < ROLES.indexOf(known)) roles.set(key, role)
+    }
+  }
+  return [...roles].toSorted(([, a], [, b]) => ROLES.indexOf(a) - ROLES.indexOf(b))
+}
+
 function refuseUnpayable(input: BuildInput): void {
-  const { network, asset, sender, recipient, amountAtomic, blockhash, unitLimit, unitPriceMicroLamports } = input
+  const { network, asset, sender, recipient, amountAtomic, blockhash, unitLimit, unitPriceMicroLamports, token } = input
   if (familyOf(network) !== 'solana') throw new RangeError(`${network} is not a Solana network.`)
-  if (!asset.native) throw new RangeError(`${asset.symbol} is a token; only the native currency is paid this way.`)
-  for (const key of [sender, recipient, blockhash]) {
+  if (asset.native !== (token === undefined)) throw new RangeError(`${asset.symbol} is paid ${asset.native ? 'by the System Program' : 'by a token program'}.`)
+  if (token && !TOKEN_PROGRAMS.includes(token.program)) throw new RangeError(`${token.program} is not a token program.`)
+  for (const key of [sender, recipient, blockhash, asset.address]) {
     const parsed = parseAddress(key)
     if (!parsed.ok || parsed.family !== 'solana') throw new RangeError(`${key} is not base58 of 32 bytes.`)
   }
   if (sender === recipient) throw new RangeError('The sender pays itself.')
   if (PROGRAMS.has(sender) || PROGRAMS.has(recipient)) throw new RangeError('A program neither pays nor is paid.')
+  if (token && (recipient === asset.address || sender === asset.address)) throw new RangeError('A mint neither pays nor is paid.')
   if (amountAtomic <= 0n || amountAtomic > MAX_UINT64) throw new RangeError('The amount does not fit 64 bits, or moves nothing.')
-  if (!Number.isInteger(unitLimit) || unitLimit <= 0 || unitLimit > MAX_UNITS) throw new RangeError(`The compute limit is not within 1 to ${MAX_UNITS}.`)
+  const maxUnits = token ? MAX_TOKEN_UNITS : MAX_UNITS
+  if (!Number.isInteger(unitLimit) || unitLimit <= 0 || unitLimit > maxUnits) throw new RangeError(`The compute limit is not within 1 to ${maxUnits}.`)
   if (unitPriceMicroLamports < 0n || unitPriceMicroLamports > MAX_UNIT_PRICE) throw new RangeError(`The compute price is not within 0 to ${MAX_UNIT_PRICE}.`)
 }
 

@@ -4,7 +4,7 @@ import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow } from '../match.ts'
 import { conclude, refuse, withRow } from '../rows.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
-import type { LandedFacts } from './landed.ts'
+import { movedAsTold, type LandedFacts } from './landed.ts'
 import { matchRows, meaningOf } from './match.ts'
 import { spellOperation } from './operations.ts'
 
@@ -30,16 +30,28 @@ export function compareSigned(intent: PaymentIntent, reviewed: Uint8Array, signe
 
 /**
  * Compares a payment with what landed. The fee is told, not judged: the payer signed it, and the payee has the amount.
- * A transaction that failed moved nothing and never matches.
+ * A transaction that failed moved nothing and never matches. Of a token the balances must have moved by exactly the amount, between these
+ * two owners and nowhere else: a mint that keeps a part, or an account that was given away, is no payment.
  */
 export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match {
   const rows = matchRows(intent, landed, { allowGuards: true }).map((row): MatchRow => {
     if (row.field === 'fee') return { ...row, ok: true, expected: 'paid by the sender', got: `${formatAmount(landed.feeAtomic, NATIVE_SOL.decimals)} SOL` }
+    if (row.field === 'amount' && row.ok && landed.succeeded && !intent.asset.native) return movedRow(intent, landed, row)
     if (row.field === 'expiry') return { ...row, expected: 'landed in a slot', got: `slot ${landed.blockHeight}` }
     if (row.field === 'instructions' && !landed.succeeded) return { ...row, ok: false, got: 'failed: nothing was moved' }
     return row
   })
   return conclude(rows, meaningOf(intent, landed, intent.maxFeeAtomic))
+}
+
+function movedRow(intent: PaymentIntent, { operations, tokenChanges, tokenOwners }: LandedFacts, row: MatchRow): MatchRow {
+  const [transfer] = operations.filter((operation) => operation.kind === 'token_transfer')
+  if (!transfer) return { ...row, ok: false }
+  const { symbol, decimals } = intent.asset
+  const owner = tokenOwners.get(transfer.destination) ?? 'nobody the node names'
+  if (movedAsTold(transfer, tokenChanges) && owner === intent.recipient) return row
+  const arrived = tokenChanges.find(({ account }) => account === transfer.destination)?.changeAtomic ?? 0n
+  return { ...row, ok: false, got: `${formatAmount(arrived, decimals)} ${symbol}, by the balance of ${owner}` }
 }
 
 function loweredFeeRow(before: SolanaFacts, after: SolanaFacts): MatchRow {

@@ -1,5 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import bs58 from 'bs58'
+import { SOLANA_NATIVE } from '#contract/address.ts'
+import type { Asset } from '#contract/network.ts'
 import type { Step, Transfer } from '../match.ts'
 import { feeBoundAtomic } from './fee.ts'
 import { describeOperation, readOperation, type Operation } from './operations.ts'
@@ -35,19 +37,20 @@ export type Decoded = ({ ok: true } & SolanaFacts) | { ok: false; problem: strin
 /**
  * Reads a transaction, legacy or v0, with or without its signatures. Fails closed: a lookup table, an unknown version, a spelling
  * that is not the canonical one, or one byte too many is a problem. Instructions that are not understood become `unknown` operations.
+ * @param tokens those the words of the steps call by their name
  */
-export function decodeTransaction(bytes: Uint8Array): Decoded {
+export function decodeTransaction(bytes: Uint8Array, tokens: readonly Asset[] = []): Decoded {
   try {
     const wire = readTransaction(bytes)
     if (bytesToHex(writeTransaction(wire)) !== bytesToHex(bytes)) return { ok: false, problem: 'The transaction is not spelled in its canonical form.' }
-    return { ok: true, ...readFacts(wire) }
+    return { ok: true, ...readFacts(wire, tokens) }
   } catch (error) {
     if (error instanceof WireProblem) return { ok: false, problem: error.message }
     throw error
   }
 }
 
-function readFacts({ signatures, message }: WireTransaction): SolanaFacts {
+function readFacts({ signatures, message }: WireTransaction, tokens: readonly Asset[]): SolanaFacts {
   const accounts = readAccounts(message)
   const addressAt = (index: number) => accounts[index]?.address ?? ''
   const operations = message.instructions.map(({ program, accounts: indexes, data }) =>
@@ -73,7 +76,7 @@ function readFacts({ signatures, message }: WireTransaction): SolanaFacts {
       unitPriceMicroLamports: operations.find((operation) => operation.kind === 'fee_price')?.microLamports,
     }),
     transfer: findTransfer(operations),
-    steps: operations.map(describeOperation),
+    steps: operations.map((operation) => describeOperation(operation, tokens)),
   }
 }
 
@@ -93,9 +96,14 @@ function readAccounts({ requiredSignatures, readonlySigned, readonlyUnsigned, ke
 }
 
 function findTransfer(operations: readonly Operation[]): Transfer | null {
-  const [transfer, ...more] = operations.filter(({ kind }) => kind === 'transfer')
-  const memos = operations.filter(({ kind }) => kind === 'memo')
-  if (transfer?.kind !== 'transfer' || more.length > 0 || memos.length > 1 || operations.some(({ kind }) => kind === 'unknown')) return null
-  const [memo] = memos
-  return { sender: transfer.from, recipient: transfer.to, amountAtomic: transfer.lamports, memo: memo?.kind === 'memo' ? memo.text : null }
+  const [transfer, ...more] = operations.filter((operation) => operation.kind === 'transfer' || operation.kind === 'token_transfer')
+  const memos = operations.filter((operation) => operation.kind === 'memo')
+  const opened = operations.filter((operation) => operation.kind === 'account_opened')
+  if (!transfer || more.length > 0 || memos.length > 1 || operations.some(({ kind }) => kind === 'unknown')) return null
+  const memo = memos[0]?.text ?? null
+  if (transfer.kind === 'token_transfer') {
+    const { authority: sender, mint: asset, destination, amountAtomic } = transfer
+    return { sender, recipient: opened.find(({ account }) => account === destination)?.owner ?? null, asset, amountAtomic, memo }
+  }
+  return { sender: transfer.from, recipient: transfer.to, asset: SOLANA_NATIVE, amountAtomic: transfer.lamports, memo }
 }

@@ -3,8 +3,10 @@
 export const LAMPORTS_PER_SIGNATURE = 5_000n
 const MICRO_LAMPORTS = 1_000_000n
 
-/** The most compute units a payment may ask for; a transfer with a memo and three guards uses less than half. */
+/** The most compute units a payment in SOL may ask for; a transfer with a memo and three guards uses less than half. */
 export const MAX_UNITS = 60_000
+/** The most a token payment may ask for: opening the recipient's account searches for its address on the chain, now and then for long. */
+export const MAX_TOKEN_UNITS = 200_000
 /** The most a payment may offer per unit, in micro-lamports: enough to spend a priority fee of 0.01 SOL on 10,000 units. */
 export const MAX_UNIT_PRICE = 1_000_000_000n
 /** The most an automatic price may reach, in micro-lamports per unit, whatever recent fees say. */
@@ -18,8 +20,8 @@ const MAX_DEFAULT_UNITS = 1_400_000
 const DEFAULT_MAX_FEE_LAMPORTS = 500_000n
 
 /**
- * The most a payer agrees to pay beside the amount, when nothing tighter is known: 0.0005 SOL, and on top of it the priority fee
- * the payer named. It is decided here, in the payer's program, and never by who built the transaction.
+ * The most a payer agrees to pay the network, when nothing tighter is known: 0.0005 SOL, and on top of it the priority fee
+ * the payer named. The rent of a token account is no part of it. It is decided here, in the payer's program, and never by who built the transaction.
  */
 export function maxFeeAtomic(priorityFeeAtomic = 0n): bigint {
   return DEFAULT_MAX_FEE_LAMPORTS + priorityFeeAtomic
@@ -48,3 +50,12 @@ export function priceOfPriorityFee(priorityFeeAtomic: bigint, unitLimit: bigint)
 export function priorityFeeOfPrice(unitPriceMicroLamports: bigint, unitLimit: bigint): bigint {
   return (unitPriceMicroLamports * unitLimit + MICRO_LAMPORTS - 1n) / MICRO_LAMPORTS
 }
+
+/** What rent asks of an account: two years' worth of 3,480 lamports for each byte, and for 128 bytes of every account's own. */
+const LAMPORTS_PER_BYTE = 6_960n
+const OVERHEAD_BYTES = 128n
+/** A token account of the older program has 165 bytes; the extensions that Token-2022 lets a mint ask for add less than 100. */
+const MAX_TOKEN_ACCOUNT_BYTES = 265n
+
+/** The most that opening one token account can take from whoever pays for it. The chain knows the exact figure; it stays in the account. */
+export const MAX_TOKEN_ACCOUNT_RENT = LAMPORTS_PER_BYTE * (OVERHEAD_BYTES + MAX_TOKEN_ACCOUNT_BYTES)

@@ -5,10 +5,12 @@ import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
-import { MAX_UNIT_PRICE, MAX_UNITS } from './fee.ts'
+import { MAX_TOKEN_UNITS, MAX_UNIT_PRICE, MAX_UNITS } from './fee.ts'
 import { spellOperation, type Operation } from './operations.ts'
 import { SYSTEM_PROGRAM } from './programs.ts'
 import { verifySignature } from './signature.ts'
+import { nameTokenInstruction } from './token-instructions.ts'
+import { tokenRows, type TokenRows } from './token-rows.ts'
 
 export type MatchOptions = {
   /** Whether a wallet may have added up to three Lighthouse assertions. Only for bytes that come back from a wallet or the chain. */
@@ -21,7 +23,8 @@ const MAX_GUARDS = 3
 
 /**
  * Compares a payment with the bytes of a transaction, unsigned or signed by the sender. `ok` means: the transaction moves exactly
- * this amount from the sender to this recipient under this payment's memo, or nothing, and can cost no more than the cap.
+ * this amount from the sender to this recipient under this payment's memo, or nothing, and can cost no more than the cap (and, for a
+ * token, the rent of the recipient's token account).
  */
 export function matchTransaction(intent: PaymentIntent, bytes: Uint8Array, options: MatchOptions = {}): Match {
   const decoded = decodeTransaction(bytes)
@@ -31,45 +34,58 @@ export function matchTransaction(intent: PaymentIntent, bytes: Uint8Array, optio
 
 /** The rows that bytes and landed transactions share. */
 export function matchRows(intent: PaymentIntent, facts: SolanaFacts, options: MatchOptions): MatchRow[] {
-  const transfers = facts.operations.filter((operation) => operation.kind === 'transfer')
-  const memos = facts.operations.filter((operation) => operation.kind === 'memo')
+  const { sender, recipient, amount, asset, rent } = intent.asset.native ? solRows(intent, facts.operations) : tokenRows(intent, facts.operations)
+  return [
+    networkRow(intent, options),
+    sender,
+    recipient,
+    amount,
+    asset,
+    feeRow(intent, facts),
+    ...(rent ? [rent] : []),
+    equalRow('feePayer', intent.sender, facts.feePayer),
+    signersRow(intent, facts),
+    memoRow(intent, facts),
+    expiryRow(facts),
+    instructionsRow(intent, facts, options),
+  ]
+}
+
+function solRows(intent: PaymentIntent, operations: readonly Operation[]): Omit<TokenRows, 'rent'> & { rent?: undefined } {
+  const transfers = operations.filter((operation) => operation.kind === 'transfer')
+  const tokens = operations.some(({ kind }) => kind === 'token_transfer')
   const one = transfers.length === 1
   const total = transfers.reduce((sum, { lamports }) => sum + lamports, 0n)
   const list = (values: readonly string[]) => values.join(', ') || 'nobody'
   const recipients = list(transfers.map(({ to }) => to))
-  return [
-    networkRow(intent, options),
-    equalRow('sender', intent.sender, list(transfers.map(({ from }) => from))),
-    { field: 'recipient', ok: recipients === intent.recipient && recipients !== intent.sender, expected: intent.recipient, got: recipients },
-    {
+  return {
+    sender: equalRow('sender', intent.sender, list(transfers.map(({ from }) => from))),
+    recipient: { field: 'recipient', ok: recipients === intent.recipient && recipients !== intent.sender, expected: intent.recipient, got: recipients },
+    amount: {
       field: 'amount',
       ok: one && total === intent.amountAtomic && intent.amountAtomic > 0n,
       expected: `${formatAmount(intent.amountAtomic, intent.asset.decimals)} ${intent.asset.symbol}`,
       got: `${formatAmount(total, NATIVE_SOL.decimals)} SOL${transfers.length > 1 ? ` in ${transfers.length} transfers` : ''}`,
     },
-    {
+    asset: {
       field: 'asset',
-      ok: intent.asset.native && intent.asset.address === SOLANA_NATIVE && one,
+      ok: intent.asset.address === SOLANA_NATIVE && one && !tokens,
       expected: intent.asset.symbol,
-      got: one ? 'SOL' : 'not one transfer of SOL',
+      got: tokens ? 'a token' : one ? 'SOL' : 'not one transfer of SOL',
     },
-    feeRow(intent, facts),
-    equalRow('feePayer', intent.sender, facts.feePayer),
-    signersRow(intent, facts),
-    {
-      field: 'memo',
-      // A memo's accounts are signers it asks for; another one than the sender would have to sign.
-      ok:
-        memos.length === 1 &&
-        memos[0]?.text === intent.paymentId &&
-        memos[0].signers.every((signer) => signer === intent.sender) &&
-        memos[0].signers.length <= 1,
-      expected: intent.paymentId,
-      got: memos.map(({ text }) => text).join(', ') || 'none',
-    },
-    expiryRow(facts),
-    instructionsRow(facts, options),
-  ]
+  }
+}
+
+function memoRow({ paymentId, sender }: PaymentIntent, { operations }: SolanaFacts): MatchRow {
+  const memos = operations.filter((operation) => operation.kind === 'memo')
+  const [memo] = memos
+  return {
+    field: 'memo',
+    // A memo's accounts are signers it asks for; another one than the sender would have to sign.
+    ok: memos.length === 1 && memo?.text === paymentId && memo.signers.every((signer) => signer === sender) && memo.signers.length <= 1,
+    expected: paymentId,
+    got: memos.map(({ text }) => text).join(', ') || 'none',
+  }
 }
 
 function networkRow({ network }: PaymentIntent, { blockhashKnown }: MatchOptions): MatchRow {
@@ -80,7 +96,8 @@ function networkRow({ network }: PaymentIntent, { blockhashKnown }: MatchOptions
 function feeRow(intent: PaymentIntent, { operations, feeBoundAtomic }: SolanaFacts): MatchRow {
   const limits = operations.filter((operation) => operation.kind === 'fee_limit')
   const prices = operations.filter((operation) => operation.kind === 'fee_price')
-  const capped = limits.every(({ units }) => units <= MAX_UNITS) && prices.every(({ microLamports }) => microLamports <= MAX_UNIT_PRICE)
+  const maxUnits = intent.asset.native ? MAX_UNITS : MAX_TOKEN_UNITS
+  const capped = limits.every(({ units }) => units <= maxUnits) && prices.every(({ microLamports }) => microLamports <= MAX_UNIT_PRICE)
   return {
     field: 'fee',
     ok: limits.length === 1 && prices.length === 1 && capped && feeBoundAtomic <= intent.maxFeeAtomic,
@@ -106,31 +123,60 @@ function expiryRow({ operations, blockhash }: SolanaFacts): MatchRow {
   return { field: 'expiry', ok: !durable, expected: 'a recent blockhash', got: durable ? 'a durable nonce, which does not expire' : blockhash }
 }
 
-function instructionsRow(facts: SolanaFacts, { allowGuards = false }: MatchOptions): MatchRow {
+function instructionsRow({ asset }: PaymentIntent, facts: SolanaFacts, { allowGuards = false }: MatchOptions): MatchRow {
   const { operations } = facts
   const guards = operations.filter(({ kind }) => kind === 'guard').length
-  const unknown = operations.some(({ kind }) => kind === 'unknown')
+  const strange: readonly Operation['kind'][] = asset.native ? ['unknown', 'token_transfer', 'account_opened'] : ['unknown', 'transfer']
+  const understood = operations.every(({ kind }) => !strange.includes(kind))
+  const transfer = asset.native ? 'one transfer, one memo' : 'one transfer of the token, one memo, the recipient’s token account opened if it is missing'
   return {
     field: 'instructions',
-    ok: !unknown && guards <= (allowGuards ? MAX_GUARDS : 0) && hasPlainRoles(facts),
-    expected: `compute limit, compute price, one transfer, one memo${allowGuards ? `, at most ${MAX_GUARDS} wallet guards` : ''}`,
+    ok: understood && guards <= (allowGuards ? MAX_GUARDS : 0) && hasPlainRoles(facts),
+    expected: `compute limit, compute price, ${transfer}${allowGuards ? `, at most ${MAX_GUARDS} wallet guards` : ''}`,
     got: operations.map(describeKind).join(', ') || 'nothing',
   }
 }
 
-/** Every account is there for a reason, programs are only called, and what a transfer credits can be written. */
+/** Every account is there for a reason, programs are only called, what a transfer credits can be written, and what it only reads cannot. */
 function hasPlainRoles({ accounts, operations }: SolanaFacts): boolean {
-  const paid = new Set(operations.flatMap((operation) => (operation.kind === 'transfer' ? [operation.from, operation.to] : [])))
+  const paid = new Set(operations.flatMap(paidAccounts))
+  const read = new Set(operations.flatMap(readAccounts))
   return accounts.every(({ address, writable, called, named }, index) => {
     if (paid.has(address)) return writable && !called
-    if (called) return !writable
+    if (called || (read.has(address) && index > 0)) return !writable
     return index === 0 || named
   })
 }
 
+function paidAccounts(operation: Operation): string[] {
+  if (operation.kind === 'transfer') return [operation.from, operation.to]
+  return operation.kind === 'token_transfer' ? [operation.source, operation.destination] : []
+}
+
+function readAccounts(operation: Operation): string[] {
+  if (operation.kind === 'token_transfer') return [operation.mint]
+  return operation.kind === 'account_opened' ? [operation.owner, operation.mint, operation.program, SYSTEM_PROGRAM] : []
+}
+
 function describeKind(operation: Operation): string {
-  const words = { fee_limit: 'compute limit', fee_price: 'compute price', transfer: 'transfer', memo: 'memo', guard: 'wallet guard' }
-  return operation.kind === 'unknown' ? `an instruction of ${operation.program} that is not understood` : words[operation.kind]
+  switch (operation.kind) {
+    case 'fee_limit':
+      return 'compute limit'
+    case 'fee_price':
+      return 'compute price'
+    case 'token_transfer':
+      return 'token transfer'
+    case 'account_opened':
+      return 'token account opened'
+    case 'guard':
+      return 'wallet guard'
+    case 'unknown': {
+      const name = nameTokenInstruction(operation)
+      return name === undefined ? `an instruction of ${operation.program} that is not understood` : `${name} (${operation.program})`
+    }
+    default:
+      return operation.kind
+  }
 }
 
 /** Everything that matters to the payer and the payee; the blockhash, guards, and a fee below the cap do not. */

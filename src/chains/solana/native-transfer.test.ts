@@ -1,5 +1,6 @@
 import { ComputeBudgetProgram, Keypair, PublicKey, SystemProgram, TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js'
 import { expect, test } from 'vitest'
+import { accountOf, openAccount, transferChecked } from '#testing/token-instructions.ts'
 import { decodeTransaction } from './decode.ts'
 import { checkNativeTransfer, type TransferRule, type TransferTerms } from './native-transfer.ts'
 import { LIGHTHOUSE_PROGRAM, MEMO_PROGRAM } from './programs.ts'
@@ -27,6 +28,15 @@ const guard = (accounts: PublicKey[] = []) =>
     keys: accounts.map((pubkey) => ({ pubkey, isSigner: false, isWritable: false })),
     data: Buffer.from([6, 1, 2]),
   })
+const MINT = Keypair.fromSeed(new Uint8Array(32).fill(5)).publicKey
+const tokens = {
+  source: accountOf(sponsor.publicKey, MINT),
+  mint: MINT,
+  destination: accountOf(stranger.publicKey, MINT),
+  authority: sponsor.publicKey,
+  amount: 1n,
+  decimals: 6,
+}
 const units = (limit = 30_000) => ComputeBudgetProgram.setComputeUnitLimit({ units: limit })
 const price = (microLamports = 50_000n) => ComputeBudgetProgram.setComputeUnitPrice({ microLamports })
 
@@ -70,6 +80,34 @@ test.each<[string, TransferRule[], Made, Partial<TransferTerms>?]>([
     'a foreign program is called',
     ['programs'],
     { instructions: [units(), price(), transfer(), memo(), new TransactionInstruction({ programId: stranger.publicKey, keys: [], data: Buffer.from([1]) })] },
+  ],
+  [
+    'tokens move beside it',
+    ['programs'],
+    {
+      instructions: [
+        units(),
+        price(),
+        transfer(),
+        memo(),
+        transferChecked({ ...tokens, authority: payer.publicKey, source: accountOf(payer.publicKey, MINT) }),
+      ],
+    },
+  ],
+  [
+    'tokens of the sponsor move beside it',
+    ['programs', 'sponsor_isolated'],
+    { instructions: [units(), price(), transfer(), memo(), transferChecked(tokens)], feePayer: sponsor },
+    sponsored,
+  ],
+  [
+    'the sponsor opens a token account',
+    ['programs', 'sponsor_isolated'],
+    {
+      instructions: [units(), price(), transfer(), memo(), openAccount({ payer: sponsor.publicKey, owner: stranger.publicKey, mint: MINT })],
+      feePayer: sponsor,
+    },
+    sponsored,
   ],
   ['there are four guards', ['programs'], { instructions: [units(), price(), transfer(), memo(), guard(), guard(), guard(), guard()] }],
   ['the compute limit is above the cap', ['compute_units'], { instructions: [units(60_001), price(), transfer(), memo()] }],

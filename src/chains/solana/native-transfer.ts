@@ -1,5 +1,6 @@
 import { SYSTEM_PROGRAM } from './programs.ts'
 import type { SolanaFacts } from './decode.ts'
+import type { Operation } from './operations.ts'
 import { verifySignature } from './signature.ts'
 
 /** The rules of a native SOL transfer that one party signs and another broadcasts, in the order they are checked. */
@@ -45,7 +46,7 @@ export function checkNativeTransfer(facts: SolanaFacts, terms: TransferTerms, ca
   const units = operations.filter((operation) => operation.kind === 'fee_limit').map((operation) => operation.units)
   const prices = operations.filter((operation) => operation.kind === 'fee_price').map((operation) => operation.microLamports)
   const guards = operations.filter(({ kind }) => kind === 'guard').length
-  const strangers = operations.flatMap((operation) => (operation.kind === 'unknown' && operation.program !== SYSTEM_PROGRAM ? [operation.program] : []))
+  const strangers = operations.flatMap((operation) => (isStrange(operation) ? [operation.program] : []))
   const otherSystem = operations.filter((operation) => operation.kind === 'unknown' && operation.program === SYSTEM_PROGRAM).length
   const [transfer] = transfers
   const payer = transfer?.from ?? 'nobody'
@@ -84,6 +85,12 @@ export function checkNativeTransfer(facts: SolanaFacts, terms: TransferTerms, ca
   ]
 }
 
+/** Of a program that has no part in a transfer of SOL; the token programs are among them, however well they are understood elsewhere. */
+function isStrange(operation: Operation): operation is Extract<Operation, { kind: 'unknown' | 'token_transfer' | 'account_opened' }> {
+  if (operation.kind === 'token_transfer' || operation.kind === 'account_opened') return true
+  return operation.kind === 'unknown' && operation.program !== SYSTEM_PROGRAM
+}
+
 function missingSigners({ signers, signatures, message }: SolanaFacts, sponsor: string | null): string[] {
   return signers.filter((signer, index) => signer !== sponsor && !verifySignature(signatures[index] ?? new Uint8Array(64), message, signer))
 }
@@ -100,6 +107,9 @@ function isIsolated({ operations }: SolanaFacts, { sponsor, payTo }: TransferTer
       case 'guard':
       case 'unknown':
         return !operation.accounts.includes(sponsor)
+      case 'token_transfer':
+      case 'account_opened':
+        return !Object.values(operation).includes(sponsor)
       default:
         return true
     }

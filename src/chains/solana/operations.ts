@@ -1,8 +1,19 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { formatAmount } from '#contract/amount.ts'
-import { NATIVE_SOL } from '#contract/network.ts'
+import { NATIVE_SOL, type Asset } from '#contract/network.ts'
 import type { Step } from '../match.ts'
-import { COMPUTE_BUDGET_PROGRAM, LIGHTHOUSE_PROGRAM, MEMO_PROGRAM, MEMO_V1_PROGRAM, SYSTEM_PROGRAM } from './programs.ts'
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  LIGHTHOUSE_PROGRAM,
+  MEMO_PROGRAM,
+  MEMO_V1_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_2022_PROGRAM,
+  TOKEN_PROGRAM,
+  TOKEN_PROGRAMS,
+} from './programs.ts'
+import { nameTokenInstruction, readAccountOpened, readTokenTransfer, type AccountOpened, type TokenTransfer } from './token-instructions.ts'
 
 /** One instruction with its accounts as addresses. */
 export type Instruction = { program: string; accounts: readonly string[]; data: Uint8Array }
@@ -12,12 +23,16 @@ export type Operation =
   | { kind: 'fee_limit'; units: number }
   | { kind: 'fee_price'; microLamports: bigint }
   | { kind: 'transfer'; from: string; to: string; lamports: bigint }
+  | TokenTransfer
+  | AccountOpened
   | { kind: 'memo'; program: string; text: string; signers: readonly string[] }
   | { kind: 'guard'; assertion: number; accounts: readonly string[]; data: Uint8Array }
   | { kind: 'unknown'; program: string; accounts: readonly string[]; data: Uint8Array }
 
 /** Lighthouse's first two instructions write and close accounts with the payer's money; all others only assert. */
 const FIRST_ASSERTION = 2
+
+const MOVERS: readonly string[] = [SYSTEM_PROGRAM, ASSOCIATED_TOKEN_PROGRAM, ...TOKEN_PROGRAMS]
 
 export function readOperation(instruction: Instruction): Operation {
   return readKnown(instruction) ?? { kind: 'unknown', ...instruction }
@@ -36,14 +51,19 @@ function readKnown({ program, accounts, data }: Instruction): Operation | undefi
       if (data.length !== 12 || readLittleEndian(data.subarray(0, 4)) !== 2n || !from || !to || more.length > 0) return undefined
       return { kind: 'transfer', from, to, lamports: readLittleEndian(data.subarray(4)) }
     }
+    case TOKEN_PROGRAM:
+    case TOKEN_2022_PROGRAM:
+      return readTokenTransfer({ program, accounts, data })
+    case ASSOCIATED_TOKEN_PROGRAM:
+      return readAccountOpened({ program, accounts, data })
     case MEMO_PROGRAM:
     case MEMO_V1_PROGRAM: {
       const text = readText(data)
       return text === undefined ? undefined : { kind: 'memo', program, text, signers: accounts }
     }
     case LIGHTHOUSE_PROGRAM:
-      // Without the System Program among its accounts it cannot move lamports of a signer, whatever its instruction is.
-      if (tag === undefined || tag < FIRST_ASSERTION || accounts.includes(SYSTEM_PROGRAM)) return undefined
+      // Without these programs among its accounts it can call none of them, and so move nothing of a signer, whatever its instruction is.
+      if (tag === undefined || tag < FIRST_ASSERTION || accounts.some((account) => MOVERS.includes(account))) return undefined
       return { kind: 'guard', assertion: tag, accounts, data }
     default:
       return undefined
@@ -62,8 +82,8 @@ function readText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The operation as a review shows it. */
-export function describeOperation(operation: Operation): Step {
+/** The operation as a review shows it; tokens by their mint, or by their name where it is among those given. */
+export function describeOperation(operation: Operation, tokens: readonly Asset[] = []): Step {
   const { kind } = operation
   switch (kind) {
     case 'fee_limit':
@@ -72,13 +92,29 @@ export function describeOperation(operation: Operation): Step {
       return { kind, facts: { price: `${operation.microLamports} micro-lamports per unit` } }
     case 'transfer':
       return { kind, facts: { from: operation.from, to: operation.to, amount: `${formatAmount(operation.lamports, NATIVE_SOL.decimals)} SOL` } }
+    case 'token_transfer': {
+      const { source: from, destination: to, mint, amountAtomic, decimals } = operation
+      const symbol = tokens.find(({ address }) => address === mint)?.symbol
+      const amount = `${formatAmount(amountAtomic, decimals)}${symbol === undefined ? '' : ` ${symbol}`}`
+      return { kind, facts: { from, to, amount, token: mint } }
+    }
+    case 'account_opened':
+      return { kind, facts: { account: operation.account, owner: operation.owner, token: operation.mint, payer: operation.payer } }
     case 'memo':
       return { kind, facts: { text: operation.text } }
     case 'guard':
       return { kind, facts: { program: 'Lighthouse', assertion: operation.assertion.toString(), accounts: operation.accounts.length.toString() } }
     case 'unknown':
-      return { kind, facts: { program: operation.program, accounts: operation.accounts.join(', '), data: bytesToHex(operation.data) } }
+      return {
+        kind,
+        facts: { ...nameUnknown(operation), program: operation.program, accounts: operation.accounts.join(', '), data: bytesToHex(operation.data) },
+      }
   }
+}
+
+function nameUnknown(operation: { program: string; data: Uint8Array }): { call?: string } {
+  const call = nameTokenInstruction(operation)
+  return call === undefined ? {} : { call }
 }
 
 /** The operation in text that is the same for the same operation only. */

@@ -60,6 +60,9 @@ const EvmReceipt = v.object({
   blockHash: v.string(),
   gasUsed: quantity,
   effectiveGasPrice: quantity,
+  logs: v.array(v.object({ address: v.string(), topics: v.array(v.string()), data: v.string() })),
+  /** A rollup's charge for the data. */
+  l1Fee: v.nullish(quantity),
 })
 
 /** @throws RpcProblem, or a ValiError when the node's answer has another shape */
@@ -71,9 +74,13 @@ export async function readEvmLanded({ network, url }: Node, hash: string, intent
   return { kind: 'read', match: compareEvm(intent, landed), succeeded: landed.succeeded, blockHeight: landed.blockHeight, feeAtomic: landed.feeAtomic }
 }
 
+const TokenBalances = v.array(
+  v.object({ accountIndex: v.number(), mint: v.string(), owner: v.optional(v.string()), uiTokenAmount: v.object({ amount: v.string() }) }),
+)
+
 const SolanaTransaction = v.object({
   slot: v.number(),
-  meta: v.nullable(v.object({ err: v.unknown(), fee: v.number() })),
+  meta: v.nullable(v.object({ err: v.unknown(), fee: v.number(), preTokenBalances: v.nullish(TokenBalances), postTokenBalances: v.nullish(TokenBalances) })),
   transaction: v.tuple([v.string(), v.literal('base64')]),
 })
 

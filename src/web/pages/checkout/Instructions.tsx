@@ -5,6 +5,7 @@ import { Icon, type IconName } from '../../ui/Icon.tsx'
 const WORDS: Readonly<Record<Step['kind'], { title: string; icon: IconName }>> = {
   transfer: { title: 'Send', icon: 'arrowOut' },
   token_transfer: { title: 'Send a token', icon: 'arrowOut' },
+  account_opened: { title: 'Open the recipient’s token account, if it is missing', icon: 'wallet' },
   fee_limit: { title: 'Limit the work the network may charge for', icon: 'shield' },
   fee_price: { title: 'Set the price of that work', icon: 'bars' },
   memo: { title: 'Write the payment’s id beside it', icon: 'copy' },

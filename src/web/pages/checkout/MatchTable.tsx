@@ -11,6 +11,7 @@ const LABELS: Readonly<Record<MatchRow['field'], string>> = {
   amount: 'Amount',
   asset: 'Currency',
   fee: 'Network fee',
+  rent: 'Account rent',
   feePayer: 'Fee paid by',
   signers: 'Signed by',
   memo: 'Memo',

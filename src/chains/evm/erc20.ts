@@ -1,0 +1,69 @@
+import { checksumAddress } from '#contract/address.ts'
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
+
+/** What a call of `transfer(address,uint256)` moves. */
+export type TokenTransfer = { recipient: string; amountAtomic: bigint }
+
+/** One `Transfer` event of a token. */
+export type TokenMove = { from: string; to: string; amountAtomic: bigint }
+
+/** An event as a receipt holds it. */
+export type ChainLog = { address: string; topics: readonly string[]; data: string }
+
+/** keccak256("Transfer(address,address,uint256)") */
+const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
+/** Selector of `transfer(address,uint256)`, the address in its word without dirt, and the amount: nothing before, nothing after. */
+const TRANSFER_CALL = /^0xa9059cbb0{24}([0-9a-f]{40})([0-9a-f]{64})$/
+const ADDRESS_WORD = /^0x0{24}([0-9a-f]{40})$/
+const WORD = /^0x[0-9a-f]{64}$/
+
+export function encodeTransfer({ recipient, amountAtomic }: TokenTransfer): Hex {
+  return encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [recipient as Hex, amountAtomic] })
+}
+
+/** The transfer that calldata asks a token for; undefined for every other call, and for every other spelling of this one. */
+export function readTransferCall(data: Hex): TokenTransfer | undefined {
+  const [, recipient, amount] = TRANSFER_CALL.exec(data.toLowerCase()) ?? []
+  return recipient && amount ? { recipient: checksumAddress(`0x${recipient}`), amountAtomic: BigInt(`0x${amount}`) } : undefined
+}
+
+/** Every movement of one token that a receipt tells of; undefined when the token wrote an event of another shape under the same name. */
+export function readMoves(logs: readonly ChainLog[], token: string): TokenMove[] | undefined {
+  const moves: TokenMove[] = []
+  for (const { address, topics, data } of logs) {
+    if (checksumAddress(address) !== token || topics[0]?.toLowerCase() !== TRANSFER_TOPIC) continue
+    const [from, to] = topics.slice(1).map((topic) => ADDRESS_WORD.exec(topic.toLowerCase())?.[1])
+    if (topics.length !== 3 || !from || !to || !WORD.test(data.toLowerCase())) return undefined
+    moves.push({ from: checksumAddress(`0x${from}`), to: checksumAddress(`0x${to}`), amountAtomic: BigInt(data) })
+  }
+  return moves
+}
+
+/** Whether the movements are this one payment: the amount from the sender to the recipient, and nothing else out of either's hands. */
+export function isOneMove(moves: readonly TokenMove[] | undefined, wanted: TokenMove): boolean {
+  // What others are credited with beside it (interest that a token mints on the occasion) takes nothing from either.
+  const [move, ...more] = (moves ?? []).filter(({ from }) => from === wanted.from || from === wanted.to)
+  return move !== undefined && more.length === 0 && move.from === wanted.from && move.to === wanted.to && move.amountAtomic === wanted.amountAtomic
+}
+
+/** Calls that hand a token, or the right to take it, to somebody. They are never a payment; their names are for whoever reads the refusal. */
+const CALLS: Readonly<Record<string, string>> = {
+  '0xa9059cbb': 'transfer, not in its plain form',
+  '0x095ea7b3': 'approve: lets somebody take tokens later',
+  '0x39509351': 'increaseAllowance: lets somebody take more tokens later',
+  '0xd505accf': 'permit: lets somebody take tokens later',
+  '0x8fcbaf0c': 'permit: lets somebody take tokens later',
+  '0x2b67b570': 'permit (Permit2): lets somebody take tokens later',
+  '0x87517c45': 'approve (Permit2): lets somebody take tokens later',
+  '0xa22cb465': 'setApprovalForAll: lets somebody take everything later',
+  '0x23b872dd': 'transferFrom',
+  '0xe3ee160e': 'transferWithAuthorization',
+  '0xcf092995': 'transferWithAuthorization',
+  '0xac9650d8': 'multicall',
+}
+
+/** What a call is named, as far as this program knows its selector. */
+export function nameCall(data: Hex): string {
+  const selector = data.slice(0, 10).toLowerCase()
+  return CALLS[selector] ?? selector
+}
