@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { address } from './fields.ts'
 import { linkEndpoints } from './link-endpoints.ts'
 import { Network } from './network.ts'
+import { noteEndpoints } from './note-endpoints.ts'
 import { Example, RELAY_AUDIENCES, RelayInput, RelayReply } from './relay.ts'
 
 /**
@@ -51,6 +52,7 @@ export const browserEndpoints = {
   },
   sessionDelete: { method: 'DELETE', path: '/session', response: v.object({ session: v.null() }) },
   ...linkEndpoints,
+  ...noteEndpoints,
   relay: { method: 'POST', path: '/relay', body: RelayInput, response: RelayReply },
 } as const satisfies Record<string, BrowserEndpoint>
 
@@ -61,3 +63,6 @@ export const EVENTS_PATH = '/api/events'
 
 /** The header a browser must send with a state change: a plain form of a foreign site cannot. */
 export const REQUESTED_BY = { name: 'X-Requested-By', value: 'paydesk' } as const
+
+/** What a person typed to confirm, percent-encoded: to make, rotate or delete an API key, its name. A click alone does none of these. */
+export const CONFIRM_HEADER = 'X-Confirm'

@@ -15,6 +15,8 @@ const ADDRESS_SHARE: Readonly<Record<BudgetClass, number>> = { action: 0.25, tai
 const RESERVE: Readonly<Record<BudgetClass, number>> = { action: 0, tail: 0.2, sync: 0.4 }
 /** Sign-ins an address may try in a minute; they cost the plan nothing. */
 const SIGN_INS_PER_MINUTE = 60
+/** Readings and writings of notes an address may make in a minute; they cost the plan nothing. */
+const NOTES_PER_MINUTE = 600
 /** Requests an address may have relayed in a minute, and all addresses together. */
 const RELAYS_PER_MINUTE = { address: 30, desk: 300 }
 
@@ -53,6 +55,12 @@ export class Budgets {
   }
 
   /** @throws ProblemError `RATE_LIMIT` */
+  spendNote(address: string): void {
+    const wait = this.#buckets.take(`note ${address}`, NOTES_PER_MINUTE, this.#now().getTime())
+    if (wait > 0) throw tooMany('note', 'address', wait)
+  }
+
+  /** @throws ProblemError `RATE_LIMIT` */
   spendRelay(address: string): void {
     const now = this.#now().getTime()
     const wait = this.#buckets.take(`relay ${address}`, RELAYS_PER_MINUTE.address, now)
@@ -68,6 +76,6 @@ export class Budgets {
   }
 }
 
-function tooMany(budget: BudgetClass | 'sign-in' | 'relay', scope: 'desk' | 'address' | 'session', waitMs: number): ProblemError {
+function tooMany(budget: BudgetClass | 'sign-in' | 'note' | 'relay', scope: 'desk' | 'address' | 'session', waitMs: number): ProblemError {
   return new ProblemError('RATE_LIMIT', { retryAfter: Math.ceil(waitMs / 1000), details: { budget, scope } })
 }

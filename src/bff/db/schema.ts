@@ -37,6 +37,26 @@ export const session = bff.table(
   (t) => [uniqueIndex('session_cookie').on(t.cookieHash), index('session_expires').on(t.expiresAt)],
 )
 
+/**
+ * What sellers write beside a payment: for themselves, never for the service or the payer. The desk's operators share theirs;
+ * anyone else's belong to the wallet that is part of the payment.
+ */
+export const paymentNote = bff.table(
+  'payment_note',
+  {
+    /** A wallet, or `desk`. */
+    owner: text().notNull(),
+    paymentId: text().notNull(),
+    labels: text().array().notNull(),
+    note: text().notNull(),
+    reconciledAt: at('reconciled_at'),
+    /** The wallet that wrote it last. */
+    updatedBy: text().notNull(),
+    updatedAt: at('updated_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.owner, t.paymentId] })],
+)
+
 /** The payments a session made: what an anonymous buyer may read. */
 export const sessionPayment = bff.table(
   'session_payment',

@@ -1,5 +1,5 @@
 import type { Hono } from 'hono'
-import { browserEndpoints } from '#contract/browser-endpoints.ts'
+import { browserEndpoints, CONFIRM_HEADER } from '#contract/browser-endpoints.ts'
 import type { BrowserEndpoint } from '#contract/browser-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
@@ -35,7 +35,8 @@ export function mountEndpoint<K extends BrowserEndpointName>(app: Hono<Env>, con
     const input = parseInput(endpoint, raw) as EndpointInput<K>
     const idempotencyKey = readIdempotencyKey(c)
     const visitor = await readVisitor(context, c)
-    const reply = await rule({ context, visitor, input, raw, requestId: c.get('requestId'), idempotencyKey })
+    const confirmation = readConfirmation(c)
+    const reply = await rule({ context, visitor, input, raw, requestId: c.get('requestId'), idempotencyKey, confirmation })
     return replyJson(c, reply.value, { ...reply.headers, 'X-Request-Id': c.get('requestId') })
   })
 }
@@ -54,6 +55,15 @@ export function mountOwnEndpoint<K extends OwnEndpointName>(app: Hono<Env>, cont
     for (const cookie of reply.cookies ?? []) c.header('Set-Cookie', cookie, { append: true })
     return replyJson(c, reply.value, { ...reply.headers, 'X-Request-Id': c.get('requestId') })
   })
+}
+
+/** Percent-encoded, since a header holds no letters beyond ASCII. */
+function readConfirmation(c: HttpContext): string | undefined {
+  try {
+    return decodeURIComponent(c.req.header(CONFIRM_HEADER) ?? '') || undefined
+  } catch {
+    return undefined
+  }
 }
 
 function readIdempotencyKey(c: HttpContext): string | undefined {

@@ -13,6 +13,7 @@ import { linkList } from './link-list.ts'
 import { linkPay } from './link-pay.ts'
 import { linkRead } from './link-read.ts'
 import { linkRestore, linkWithdraw } from './link-withdraw.ts'
+import { noteLabels, noteRead, noteWrite } from './notes.ts'
 import type { OwnEndpointName, OwnRule } from './own-rule.ts'
 
 const config: OwnRule<'config'> = ({ context }) => {
@@ -66,4 +67,7 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   linkRestore,
   linkRead,
   linkPay,
+  noteRead,
+  noteWrite,
+  noteLabels,
 }

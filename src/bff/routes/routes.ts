@@ -1,3 +1,7 @@
+import { apiKeyCreate } from './api-key-create.ts'
+import { apiKeyDelete } from './api-key-delete.ts'
+import { apiKeyList } from './api-key-list.ts'
+import { apiKeyRotate } from './api-key-rotate.ts'
 import { paymentHistory } from './payment-history.ts'
 import { paymentList } from './payment-list.ts'
 import { paymentStatus } from './payment-status.ts'
@@ -6,6 +10,7 @@ import type { BrowserEndpointName, Rule } from './rule.ts'
 import { tokenInfo } from './token-info.ts'
 import { transactionSend } from './transaction-send.ts'
 import { transactionSubmitted } from './transaction-submitted.ts'
+import { usage } from './usage.ts'
 
 /** One rule for every endpoint that browsers are offered, and for no other: a missing or a superfluous one does not compile. */
 export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
@@ -16,4 +21,9 @@ export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
   paymentList,
   paymentSummary,
   tokenInfo,
+  apiKeyList,
+  apiKeyCreate,
+  apiKeyRotate,
+  apiKeyDelete,
+  usage,
 }

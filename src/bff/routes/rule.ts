@@ -18,6 +18,8 @@ export type Call<K extends EndpointName> = {
   raw: RawInput
   requestId: string
   idempotencyKey: string | undefined
+  /** What the person typed to confirm, from `X-Confirm`. */
+  confirmation?: string | undefined
 }
 
 export type Reply = { value: unknown; headers: Readonly<Record<string, string>> }

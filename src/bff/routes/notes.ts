@@ -1,0 +1,56 @@
+import { ProblemError } from '#contract/problem.ts'
+import { changeNotes, countLabels, findNotes } from '../db/notes.ts'
+import type { NoteRow } from '../db/notes.ts'
+import type { OpenSession } from '../session/open-session.ts'
+import type { OwnRule } from './own-rule.ts'
+import { readPayment } from './payment-status.ts'
+import { notFound, requireWallet } from './rule.ts'
+
+/** The operators of a desk keep one set of notes. */
+const DESK = 'desk'
+/** Anyone else's payments are looked up one by one, to be sure that they are theirs. */
+const MOST_OF_A_WALLET = 20
+
+export const noteRead: OwnRule<'noteRead'> = async ({ context, visitor, body }) => {
+  const session = requireWallet(visitor)
+  context.budgets.spendNote(visitor.address)
+  return { value: { notes: (await findNotes(context.db, ownersOf(session), body.paymentIds)).map(toNote) } }
+}
+
+export const noteLabels: OwnRule<'noteLabels'> = async ({ context, visitor }) => {
+  const session = requireWallet(visitor)
+  context.budgets.spendNote(visitor.address)
+  return { value: { labels: await countLabels(context.db, ownersOf(session)) } }
+}
+
+export const noteWrite: OwnRule<'noteWrite'> = async ({ context, visitor, body, requestId }) => {
+  const session = requireWallet(visitor)
+  context.budgets.spendNote(visitor.address)
+  const { paymentIds, ...change } = body
+  const ids = [...new Set(paymentIds)]
+  const places: { owner: string; paymentId: string }[] = []
+  if (session.operator) places.push(...ids.map((paymentId) => ({ owner: DESK, paymentId })))
+  else {
+    if (ids.length > MOST_OF_A_WALLET) {
+      const message = `Expected at most ${MOST_OF_A_WALLET} payments: more at once is for the wallets that run this desk.`
+      throw new ProblemError('INVALID_PARAMETERS', { details: { paymentIds: message } })
+    }
+    for (const paymentId of ids) {
+      const { sender, recipient } = (await readPayment({ context, visitor, session, paymentId, requestId })).parsed
+      const owner = session.wallets.find((wallet) => wallet === recipient || wallet === sender)
+      // A payment that this browser made without proving a wallet of it has no one whose note it would be.
+      if (!owner) throw notFound()
+      places.push({ owner, paymentId })
+    }
+  }
+  const by = session.wallets[0] ?? ''
+  return { value: { notes: (await changeNotes(context.db, places, { ...change, by, at: context.now() })).map(toNote) } }
+}
+
+function ownersOf(session: OpenSession): string[] {
+  return session.operator ? [DESK] : session.wallets
+}
+
+function toNote({ paymentId, labels, note, reconciledAt, updatedAt }: NoteRow) {
+  return { paymentId, labels, note, reconciledAt: reconciledAt?.getTime() ?? null, updatedAt: updatedAt.getTime() }
+}

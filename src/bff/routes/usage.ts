@@ -1,0 +1,9 @@
+import { onward, requireOperator, spender } from './rule.ts'
+import type { Rule } from './rule.ts'
+
+/** How the account's keys are used: the operator's. */
+export const usage: Rule<'usage'> = async (call) => {
+  const { context, visitor } = call
+  requireOperator(visitor)
+  return context.upstream.read('usage', onward(call), () => context.budgets.spend(spender(visitor), 'sync'))
+}
