@@ -25,7 +25,7 @@ const ISSUED = {
   operator: { name: 'Operator', plan: 'premium', scopes: SCOPES },
   standard: { name: 'Server', plan: 'standard', scopes: PAYING },
   readonly: { name: 'Bookkeeping', plan: 'standard', scopes: READING },
-  proxy: { name: 'Proxy', plan: 'premium', scopes: PAYING },
+  proxy: { name: 'Proxy', plan: 'premium', scopes: [...PAYING, 'keys:manage'] },
   seller: { name: 'Demo shop', plan: 'premium', scopes: ['payment:receive'] },
 } as const satisfies Record<Exclude<keyof Keys, 'accountId'>, { name: string; plan: Plan; scopes: readonly Scope[] }>
 
