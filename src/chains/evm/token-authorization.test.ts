@@ -12,7 +12,7 @@ import {
   recoverSigner,
   signerOf,
   type TokenAuthorization,
-} from './authorization.ts'
+} from './token-authorization.ts'
 
 const payer = privateKeyToAccount(generatePrivateKey())
 const payee = privateKeyToAccount(generatePrivateKey()).address

@@ -39,7 +39,11 @@ const address = v.pipe(
   v.regex(/^0x[0-9a-fA-F]{40}$/),
   v.transform((text) => text as Hex),
 )
-const digits = v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,77})$/), v.transform(BigInt))
+const digits = v.pipe(
+  v.string(),
+  v.regex(/^(0|[1-9][0-9]{0,77})$/),
+  v.transform((text) => BigInt(text)),
+)
 const bytes32 = v.pipe(
   v.string(),
   v.regex(/^0x[0-9a-f]{64}$/),
