@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { browserEndpoints, REQUESTED_BY, type BrowserEndpoint } from '#contract/browser-endpoints.ts'
+import { browserEndpoints } from '#contract/browser-endpoints.ts'
+import { REQUESTED_BY, type BrowserEndpoint } from '#contract/desk-endpoints.ts'
 import { endpoints, type EndpointName, type EndpointRequest, type EndpointResponse } from '#contract/endpoints.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { ApiError, readProblem } from './errors.ts'
@@ -20,7 +21,13 @@ export function proxyAddress(path: string): string {
   return `${proxyUrl}${path}`
 }
 
-export type CallOptions = { signal?: AbortSignal; /** Sent as `Idempotency-Key`: the same key never acts twice. */ idempotencyKey?: string }
+export type CallOptions = {
+  signal?: AbortSignal
+  /** Sent as `Idempotency-Key`: the same key never acts twice. */
+  idempotencyKey?: string
+  /** For the few calls that wait for a chain or for another site. */
+  timeoutMs?: number
+}
 
 /**
  * Calls one of the service's endpoints through the proxy.
@@ -56,7 +63,7 @@ function read<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutp
 }
 
 async function exchange({ method, path, body }: { method: string; path: string; body: unknown }, options: CallOptions): Promise<unknown> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)
   let response: Response
   let text: string
   try {

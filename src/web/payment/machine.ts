@@ -127,7 +127,7 @@ export function canRebuild(state: PaymentState): boolean {
 
 /** A wallet that signs without sending can be left alone; one that sends by itself may still do so. */
 export function canCancel(state: PaymentState): boolean {
-  if (state.step === 'awaiting_wallet') return familyOf(state.order.network) === 'solana'
+  if (state.step === 'awaiting_wallet') return !walletSends(state.order)
   return state.step === 'draft' || state.step === 'building' || state.step === 'review' || state.step === 'rejected' || state.step === 'expired_unsigned'
 }
 
@@ -138,6 +138,11 @@ export function isTerminal(state: PaymentState): boolean {
 /** I4. Our own RPC showed the equal transfer at `confirmed` or better. */
 export function isPaid(state: PaymentState): boolean {
   return state.step === 'confirmed' || state.step === 'finalized'
+}
+
+/** Whether the wallet that signs also sends. */
+function walletSends(order: PaymentOrder): boolean {
+  return familyOf(order.network) === 'evm' && !order.signedOnly
 }
 
 function base(state: PaymentState): Base {
@@ -170,11 +175,11 @@ function blockReview(state: Extract<PaymentState, { step: 'awaiting_wallet' }>, 
   return { ...base(state), step: 'review', built: state.built, review }
 }
 
-/** The wallet's answer will not come. On Solana nothing can have been sent; on EVM the wallet may have sent, or may still. */
+/** The wallet's answer will not come. One that only signs can have sent nothing; one that sends by itself may have, or may still. */
 function loseWallet(state: PaymentState): PaymentState {
   if (state.step !== 'awaiting_wallet') return state
   const { built, review } = state
-  if (familyOf(state.order.network) === 'evm') {
+  if (walletSends(state.order)) {
     return { ...base(state), step: 'unknown', reason: 'wallet_lost', built, sent: { bytes: null, signature: null }, absentSince: null }
   }
   const trouble = { code: 'WALLET_LOST', title: 'The signature never arrived.', body: 'Nothing was sent. You can sign again.' }

@@ -17,6 +17,10 @@ export type PaymentOrder = {
   description?: string
   reference?: string
   walletName: string
+  /** The wallet only signs, on EVM too: a message that the payee sends. */
+  signedOnly?: true
+  /** The seller's link that set the terms, its whole text; `setBy` names the seller to the payer. */
+  link?: { text: string; setBy: string; returnUrl: string | null }
 }
 
 /** An unsigned transaction as the service built it and as this browser read it. */
@@ -44,7 +48,8 @@ export type Severity = 'info' | 'warn' | 'critical'
 /** One thing the review says about the payment. A warning needs the payer's tick; a critical one blocks, without an override. */
 export type Finding = { code: string; severity: Severity; text: string }
 
-export type BalanceChange = { who: 'you' | 'recipient'; address: string; beforeAtomic: bigint; afterAtomic: bigint }
+/** A token payment changes the payer's token and, by the fee, their native currency. */
+export type BalanceChange = { who: 'you' | 'recipient'; address: string; asset: Asset; beforeAtomic: bigint; afterAtomic: bigint }
 
 /** `unavailable` is not `passed`: it becomes a warning. */
 export type Simulation =

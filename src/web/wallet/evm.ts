@@ -8,9 +8,11 @@ import { bounded } from './bounded.ts'
 import { ChosenAccount } from './chosen.ts'
 import { safeIcon } from './discover.ts'
 import { walletProblem, WalletProblem } from './errors.ts'
+import { readBalances } from './evm/balances.ts'
 import { evmChain } from './evm/chain.ts'
 import { payWithProvider, readAccounts } from './evm/pay.ts'
 import { evmReader } from './evm/reader.ts'
+import { signTypedData } from './evm/sign-typed-data.ts'
 import { rememberedWallet, rememberWallet } from './remembered.ts'
 import type { WalletStack } from './stack.ts'
 
@@ -89,6 +91,11 @@ export function startEvm(networks: readonly Network[]): WalletStack {
         throw walletProblem(error, account.walletName)
       }
     },
+    signTypedData: async (network, { address, walletName }, data) => {
+      const signer = await readSigner()
+      if (signer?.address !== address) throw new WalletProblem('unauthorized', walletName)
+      return signTypedData(await providerOf(signer.connector), network, { address, walletName, data })
+    },
     wallet: {
       signer: async () => (await readSigner().catch(() => null))?.address ?? null,
       pay: async (order, built) => {
@@ -99,8 +106,9 @@ export function startEvm(networks: readonly Network[]): WalletStack {
       },
     },
     chain: evmChain(networks, clientOf),
-    reader: evmReader,
+    reader: evmReader(networks),
     balance: (network, address) => clientOf(network).getBalance({ address: address as `0x${string}` }),
+    balances: (network, address) => readBalances(clientOf(network), network, address),
   }
 }
 

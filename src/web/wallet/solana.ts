@@ -9,6 +9,7 @@ import { safeIcon } from './discover.ts'
 import { walletProblem, WalletProblem } from './errors.ts'
 import { rememberedWallet, rememberWallet } from './remembered.ts'
 import { adapterNamed, mountAdapterRoot, selectAdapter } from './solana/adapter-root.tsx'
+import { readBalances } from './solana/balances.ts'
 import { solanaChain } from './solana/chain.ts'
 import { connectRpc, type Rpc } from './solana/connections.ts'
 import { signWithWallet } from './solana/pay.ts'
@@ -88,6 +89,9 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletS
         throw walletProblem(error, account.walletName)
       }
     },
+    signTypedData: async (_network, { walletName }) => {
+      throw new WalletProblem('unsupported', walletName)
+    },
     wallet: {
       signer: async () => publish() ?? null,
       pay: async (order, built) => {
@@ -99,6 +103,7 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletS
     chain: solanaChain(networks, rpcOf),
     reader: solanaReader,
     balance: async (network, address) => BigInt(await rpcOf(network)((connection) => connection.getBalance(new PublicKey(address), 'confirmed'))),
+    balances: (network, address) => rpcOf(network)((connection) => readBalances(connection, network, address)),
   }
 }
 

@@ -1,10 +1,11 @@
 import type { Family } from '#contract/address.ts'
-import { familyOf, type Network } from '#contract/network.ts'
+import { familyOf, type Asset, type Network } from '#contract/network.ts'
 import { configQuery } from '../api/queries.ts'
 import { queryClient } from '../api/query-client.ts'
 import { loadMessages } from '../locales/language.ts'
 import type { PaymentChain, PaymentWallet, TransactionReader } from '../payment/ports.ts'
 import type { ConnectedAccount } from './accounts.ts'
+import type { TypedData } from './evm/sign-typed-data.ts'
 import { rememberedWallet } from './remembered.ts'
 
 /** What both families' wallet code offers; `evm.ts` and `solana.ts` are its two shapes. */
@@ -16,12 +17,19 @@ export interface WalletStack {
   reconnect(): Promise<void>
   disconnect(): Promise<void>
   signMessage(account: ConnectedAccount, text: string): Promise<string>
+  /** EIP-712, hex; refused where wallets know no such thing. @throws WalletProblem; nothing was sent */
+  signTypedData(network: Network, account: Pick<ConnectedAccount, 'address' | 'walletName'>, data: TypedData): Promise<string>
   readonly wallet: PaymentWallet
   readonly chain: PaymentChain
   readonly reader: TransactionReader
   /** In atomic units of the network's native currency. */
   balance(network: Network, address: string): Promise<bigint>
+  /** One for each of the network's assets, in their order; zero where the account holds nothing of it. */
+  balances(network: Network, address: string): Promise<readonly AssetBalance[]>
 }
+
+/** In atomic units of the asset. */
+export type AssetBalance = { asset: Asset; atomic: bigint }
 
 const loading = new Map<Family, Promise<WalletStack>>()
 

@@ -1,0 +1,127 @@
+import { JsonProblem, parseJson } from '#contract/json.ts'
+import { OrderProblem, readOrder, type PaymentOrder as Terms } from '#x402/client/order.ts'
+import { decodeBase64 } from '#x402/header.ts'
+import { ResourceInfo } from '#x402/requirements.ts'
+import * as v from 'valibot'
+import type { Answer } from './ask.ts'
+
+/** What a server asks in a 402: version 2 in a header, version 1 in the body, often both. All of it is foreign text. */
+
+export type Version = 1 | 2
+
+/** One way to pay, in the versions the server names it in. */
+export type Offer = {
+  terms: Terms
+  /** The entry of `accepts` as it came, by version: what is paid is echoed exactly. */
+  entries: Partial<Record<Version, unknown>>
+}
+
+/** An entry of `accepts` that nobody could act on, and why. */
+export type Unreadable = { version: Version; problem: string }
+
+export type Challenge = {
+  versions: readonly Version[]
+  /** The server's own words. */
+  error: string | null
+  resource: ResourceInfo | null
+  offers: readonly Offer[]
+  unreadable: readonly Unreadable[]
+  /** As it came, for whoever wants to look. */
+  raw: Partial<Record<Version, unknown>>
+}
+
+/** Where a 402's terms should be and what stands there instead. */
+export type NoChallenge = { problems: readonly { version: Version; problem: 'absent' | 'unreadable'; detail?: string }[] }
+
+const MAX_CHALLENGE = 64 * 1024
+
+const Body = v.object({ error: v.optional(v.string()), accepts: v.array(v.unknown()) })
+const V1 = v.object({ ...Body.entries, x402Version: v.literal(1) })
+const V2 = v.object({ ...Body.entries, x402Version: v.literal(2), resource: v.optional(ResourceInfo) })
+
+type Read = { value: v.InferOutput<typeof V1> | v.InferOutput<typeof V2> } | { problem: 'absent' | 'unreadable'; detail?: string }
+
+export function readChallenge(answer: Answer): Challenge | NoChallenge {
+  const read: Record<Version, Read> = { 2: readHeader(answer), 1: readBody(answer) }
+  const versions = ([2, 1] as const).filter((version) => 'value' in read[version])
+  if (versions.length === 0) {
+    return { problems: ([2, 1] as const).flatMap((version) => ('value' in read[version] ? [] : [{ version, ...read[version] }])) }
+  }
+  const offers: Offer[] = []
+  const unreadable: Unreadable[] = []
+  const raw: Partial<Record<Version, unknown>> = {}
+  let error: string | null = null
+  let resource: ResourceInfo | null = null
+  for (const version of versions) {
+    const one = read[version]
+    if (!('value' in one)) continue
+    raw[version] = one.value
+    error ??= one.value.error ?? null
+    if ('resource' in one.value) resource ??= one.value.resource ?? null
+    for (const entry of one.value.accepts) addOffer({ offers, unreadable }, { version, entry, resource })
+  }
+  return { versions, error, resource: resource ?? offers[0]?.terms.resource ?? null, offers, unreadable, raw }
+}
+
+export function isChallenge(read: Challenge | NoChallenge): read is Challenge {
+  return 'offers' in read
+}
+
+/** The value of a header; several are one, as HTTP has it. */
+export function headerOf(answer: Pick<Answer, 'headers'>, name: string): string | undefined {
+  const values = answer.headers.filter(([each]) => each.toLowerCase() === name).map(([, value]) => value)
+  return values.length === 0 ? undefined : values.join(', ')
+}
+
+function readHeader(answer: Answer): Read {
+  const text = headerOf(answer, 'payment-required')
+  if (text === undefined) return { problem: 'absent' }
+  const bytes = text.length > MAX_CHALLENGE ? undefined : decodeBase64(text)
+  if (!bytes) return { problem: 'unreadable', detail: 'not base64' }
+  return parse(bytes, V2)
+}
+
+function readBody({ body }: Answer): Read {
+  if (body.length === 0) return { problem: 'absent' }
+  const read = parse(body, V1)
+  // A body that is something else altogether is no broken challenge.
+  return 'problem' in read && read.detail !== 'accepts' ? { problem: 'absent' } : read
+}
+
+function parse(bytes: Uint8Array, schema: typeof V1 | typeof V2): Read {
+  let value: unknown
+  try {
+    value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    if (error instanceof JsonProblem) return { problem: 'unreadable', detail: error.message }
+    if (error instanceof TypeError) return { problem: 'unreadable', detail: 'not UTF-8' }
+    throw error
+  }
+  const result = v.safeParse(schema, value)
+  if (result.success) return { value: result.output }
+  return { problem: 'unreadable', detail: v.getDotPath(result.issues[0]) ?? 'its root' }
+}
+
+type Found = { offers: Offer[]; unreadable: Unreadable[] }
+
+function addOffer({ offers, unreadable }: Found, { version, entry, resource }: { version: Version; entry: unknown; resource: ResourceInfo | null }): void {
+  try {
+    const terms = readOrder(version, entry, version === 2 ? (resource ?? undefined) : undefined)
+    const known = offers.find((offer) => !(version in offer.entries) && isSame(offer.terms, terms))
+    if (known) known.entries[version] = entry
+    else offers.push({ terms, entries: { [version]: entry } })
+  } catch (error) {
+    if (!(error instanceof OrderProblem)) throw error
+    unreadable.push({ version, problem: error.message })
+  }
+}
+
+/** The same way to pay, told in another version. */
+export function isSame(a: Terms, b: Terms): boolean {
+  return isSameWay(a, b) && a.amountAtomic === b.amountAtomic && a.memo === b.memo && a.resource.url === b.resource.url
+}
+
+/** The same way to pay, at whatever price. */
+export function isSameWay(a: Terms, b: Terms): boolean {
+  return a.network === b.network && a.asset.toLowerCase() === b.asset.toLowerCase() && a.payTo === b.payTo && a.method === b.method
+}

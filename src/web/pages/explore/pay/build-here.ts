@@ -1,0 +1,129 @@
+import { t } from '@lingui/core/macro'
+import * as v from 'valibot'
+import { buildPayment as buildOnEvm } from '#chains/evm/build.ts'
+import { maxFeeAtomic, MAX_GAS, MIN_GAS } from '#chains/evm/fee.ts'
+import { buildPayment as buildOnSolana } from '#chains/solana/build.ts'
+import { MAX_AUTOMATIC_UNIT_PRICE } from '#chains/solana/fee.ts'
+import { familyOf, type Network } from '#contract/network.ts'
+import { serverNow } from '../../../clock.ts'
+import type { PaymentOrder, Trouble } from '../../../payment/order.ts'
+import type { PaymentService } from '../../../payment/ports.ts'
+import { callRpc, RpcProblem, rpcUrlOf } from '../../../rpc/call.ts'
+
+/** How long what was built is offered for signing. */
+const VALID_MS = 60_000
+/** A transfer with its memo uses about a third; the rest is room for the guards a wallet adds. */
+const UNIT_LIMIT = 40_000
+const MAX_TIP = 5_000_000_000n
+
+const quantity = v.pipe(
+  v.string(),
+  v.regex(/^0x[0-9a-f]+$/i),
+  v.transform((text) => BigInt(text)),
+)
+const FeeHistory = v.object({ baseFeePerGas: v.pipe(v.array(quantity), v.minLength(1)), reward: v.optional(v.array(v.array(quantity)), []) })
+const Blockhash = v.object({ value: v.object({ blockhash: v.string(), lastValidBlockHeight: v.number() }) })
+const Fees = v.array(v.object({ prioritizationFee: v.number() }))
+
+type Reply = Awaited<ReturnType<PaymentService['build']>>
+
+/** What stands in the way of a payment before there is anything to review. */
+class NotBuilt extends Error {
+  override name = 'NotBuilt'
+  readonly trouble: Trouble
+
+  constructor(trouble: Trouble) {
+    super(trouble.title)
+    this.trouble = trouble
+  }
+}
+
+/**
+ * Builds payments to anybody in this browser, through the reader's own node: no service is asked, and none hears of it.
+ * `memo`: on Solana, what the seller calls the payment.
+ */
+export function buildHere(network: Network, memo: string | null): PaymentService {
+  return {
+    build: (order) => (familyOf(network.network) === 'evm' ? onEvm(network, order) : onSolana(network, order, memo)),
+    report: () => Promise.resolve(),
+    explain: explainHere,
+  }
+}
+
+/** An error of building, in words. */
+export function explainHere(error: unknown): Trouble {
+  if (error instanceof NotBuilt) return error.trouble
+  return {
+    code: 'RPC_DOWN',
+    title: t`Your connection to the network does not answer`,
+    body: t`Nothing was built and nothing was sent. Try again.`,
+    detail: error instanceof RpcProblem ? error.message : undefined,
+  }
+}
+
+async function onEvm(network: Network, order: PaymentOrder): Promise<Reply> {
+  const url = rpcUrlOf(network)
+  const ask = async <S extends v.GenericSchema>(schema: S, method: string, params: readonly unknown[]) => v.parse(schema, await callRpc(url, method, params))
+  const [nonce, height, code, history] = await Promise.all([
+    ask(quantity, 'eth_getTransactionCount', [order.sender, 'pending']),
+    ask(quantity, 'eth_blockNumber', []),
+    ask(v.string(), 'eth_getCode', [order.recipient, 'latest']),
+    ask(FeeHistory, 'eth_feeHistory', ['0x5', 'latest', [50]]),
+  ])
+  const gas = code === '0x' ? MIN_GAS : await estimate(url, order)
+  const bytes = buildOnEvm({ ...order, paymentId: order.id, nonce: Number(nonce), gas, ...priceOf(history, gas) })
+  const blocks = Math.ceil(VALID_MS / network.blockTimeMs)
+  return { paymentId: order.id, bytes, lastValidBlockHeight: Number(height) + blocks, expiresAt: serverNow() + VALID_MS }
+}
+
+/** A payee that is a contract may refuse the money, and its node says so here. */
+async function estimate(url: string, { sender, recipient, amountAtomic }: PaymentOrder): Promise<bigint> {
+  try {
+    const transaction = { from: sender, to: recipient, value: `0x${amountAtomic.toString(16)}` }
+    const gas = (v.parse(quantity, await callRpc(url, 'eth_estimateGas', [transaction])) * 6n) / 5n
+    return gas < MIN_GAS ? MIN_GAS : gas > MAX_GAS ? MAX_GAS : gas
+  } catch (error) {
+    if (!(error instanceof RpcProblem)) throw error
+    throw new NotBuilt({
+      code: 'INVALID_RECIPIENT',
+      title: t`The payee cannot take this payment`,
+      body: t`It is a contract, and your node says that it would refuse the money. Nothing was sent.`,
+      detail: error.message,
+    })
+  }
+}
+
+/** Twice the next base fee and the median tip of recent blocks, within what a payer is ever made to pay. */
+function priceOf({ baseFeePerGas, reward }: v.InferOutput<typeof FeeHistory>, gas: bigint): { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } {
+  const tips = reward.map(([tip = 0n]) => tip).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const median = tips[Math.floor(tips.length / 2)] ?? 1n
+  const tip = median < 1n ? 1n : median > MAX_TIP ? MAX_TIP : median
+  const ceiling = maxFeeAtomic() / gas
+  const wanted = (baseFeePerGas.at(-1) ?? 0n) * 2n + tip
+  if (wanted > ceiling * 2n) {
+    throw new NotBuilt({
+      code: 'CHAIN_BUSY',
+      title: t`The network asks very high fees now`,
+      body: t`More than this page pays for anybody. Nothing was sent; try again later.`,
+    })
+  }
+  return { maxFeePerGas: wanted < ceiling ? wanted : ceiling, maxPriorityFeePerGas: tip }
+}
+
+async function onSolana(network: Network, order: PaymentOrder, memo: string | null): Promise<Reply> {
+  const url = rpcUrlOf(network)
+  const [latest, fees] = await Promise.all([
+    callRpc(url, 'getLatestBlockhash', [{ commitment: 'confirmed' }]),
+    callRpc(url, 'getRecentPrioritizationFees', [[order.sender, order.recipient]]),
+  ])
+  const { blockhash, lastValidBlockHeight } = v.parse(Blockhash, latest).value
+  const prices = v
+    .parse(Fees, fees)
+    .map(({ prioritizationFee }) => BigInt(prioritizationFee))
+    .toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  const usual = prices[Math.floor(prices.length * 0.75)] ?? 0n
+  const unitPriceMicroLamports = usual > MAX_AUTOMATIC_UNIT_PRICE ? MAX_AUTOMATIC_UNIT_PRICE : usual
+  const paymentId = memo ?? order.id
+  const bytes = buildOnSolana({ ...order, paymentId, blockhash, unitLimit: UNIT_LIMIT, unitPriceMicroLamports })
+  return { paymentId, bytes, lastValidBlockHeight, expiresAt: serverNow() + VALID_MS }
+}

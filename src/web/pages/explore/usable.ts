@@ -1,0 +1,59 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { findAsset, type Asset, type Network } from '#contract/network.ts'
+import type { PaymentOrder as Terms } from '#x402/client/order.ts'
+import { EIP3009_METHOD, methodsOf, NATIVE_TRANSFER_METHOD, TXID_METHOD } from '#x402/methods.ts'
+
+/** How this browser pays a server's terms. */
+export type Way = 'transaction_then_proof' | 'signed_transfer' | 'transaction' | 'authorization'
+
+/** Why an offer cannot be paid here, or that it can. */
+export type Usable =
+  | { ok: true; way: Way; network: Network; asset: Asset }
+  | { ok: false; reason: UnusableReason; network: Network | undefined; asset: Asset | undefined; detail?: string }
+
+export const UNUSABLE = {
+  network: msg`This desk is not set up for this network.`,
+  asset: msg`This desk does not know this asset, so it could not tell you what you pay.`,
+  method: msg`This page cannot pay this way yet.`,
+  sponsor: msg`The seller wants to pay the network fee itself, which this page cannot check.`,
+  no_memo: msg`The seller names no memo: nothing would bind your payment to what you pay for.`,
+  no_domain: msg`The seller does not say how the token names itself, so no signature would fit.`,
+  payee: msg`The payee belongs to another kind of network than the offer.`,
+  own: msg`This would pay your own account.`,
+  short: msg`Your account holds too little of it.`,
+  short_fee: msg`Your account holds enough of it, but nothing for the network fee.`,
+} as const satisfies Record<string, MessageDescriptor>
+export type UnusableReason = keyof typeof UNUSABLE
+
+export type Holdings = { address: string; balance: (asset: Asset) => bigint | undefined }
+
+/** Judges an offer by its terms alone. */
+export function judgeTerms(terms: Terms, networks: readonly Network[]): Usable {
+  const network = networks.find((each) => each.network === terms.network)
+  if (!network) return { ok: false, reason: 'network', network, asset: undefined }
+  const asset = findAsset(network, terms.asset)
+  if (!asset) return { ok: false, reason: 'asset', network, asset }
+  const no = (reason: UnusableReason): Usable => ({ ok: false, reason, network, asset })
+  const solana = network.network.startsWith('solana:')
+  if (terms.payTo.startsWith('0x') === solana) return no('payee')
+  const method = terms.method ?? methodsOf(network.network, asset)[0]
+  if (asset.native && solana && terms.feePayer !== null) return no('sponsor')
+  if (asset.native && solana && terms.memo === null) return no('no_memo')
+  if (asset.native && method === TXID_METHOD) return { ok: true, way: solana ? 'transaction' : 'transaction_then_proof', network, asset }
+  if (asset.native && method === NATIVE_TRANSFER_METHOD) return { ok: true, way: 'signed_transfer', network, asset }
+  if (method !== EIP3009_METHOD || solana) return no('method')
+  return typeof terms.extra.name === 'string' && typeof terms.extra.version === 'string' ? { ok: true, way: 'authorization', network, asset } : no('no_domain')
+}
+
+/** Judges an offer for an account and what it holds; unknown balances do not stand in the way, the review reads them again. */
+export function judgeFor(terms: Terms, usable: Usable, holdings: Holdings | undefined): Usable {
+  if (!usable.ok || !holdings) return usable
+  const { network, asset, way } = usable
+  if (terms.payTo === holdings.address) return { ok: false, reason: 'own', network, asset }
+  const held = holdings.balance(asset)
+  if (held !== undefined && held < terms.amountAtomic) return { ok: false, reason: 'short', network, asset }
+  // Native currency pays its own fee on top; who only signs an authorization pays none.
+  if (way !== 'authorization' && held !== undefined && held === terms.amountAtomic) return { ok: false, reason: 'short_fee', network, asset }
+  return usable
+}

@@ -1,0 +1,118 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import type { ProofReason } from '#contract/proof.ts'
+
+/** Why a proof was not accepted: the closed list of the service, and what others say beside it. */
+export type KnownReason = ProofReason | 'insufficient_funds' | 'settlement_pending' | 'unexpected'
+
+/** `final`: the same proof will never be good; otherwise it may be sent again as it is. */
+export type ReasonWords = { title: MessageDescriptor; body: MessageDescriptor; final: boolean }
+
+/** Every reason in the reader's words. A missing one does not compile. */
+export const reasonWords: Readonly<Record<KnownReason, ReasonWords>> = {
+  malformed: { title: msg`It cannot be read as a payment`, body: msg`Something is missing or misspelt in it. Ask for it again, as a whole.`, final: true },
+  unsupported_scheme: { title: msg`It pays by an unknown scheme`, body: msg`Only the scheme “exact” is understood here.`, final: true },
+  unsupported_method: {
+    title: msg`It moves money in a way that is not accepted here`,
+    body: msg`The method is not one of this network and currency.`,
+    final: true,
+  },
+  network_mismatch: { title: msg`It pays on another network`, body: msg`Money on one network is not money on another.`, final: true },
+  asset_mismatch: { title: msg`It pays in another currency`, body: msg`Not the one that was asked for.`, final: true },
+  amount_mismatch: { title: msg`It pays another amount`, body: msg`The amount must be exact. What was really sent can be sent back.`, final: true },
+  recipient_mismatch: { title: msg`It pays somebody else`, body: msg`The payee is not the wallet that was asked for.`, final: true },
+  resource_mismatch: { title: msg`It pays for something else`, body: msg`A payment for one page buys no other.`, final: true },
+  payer_mismatch: { title: msg`It was paid by somebody else`, body: msg`Who signed is not who paid, so it may be another person’s payment.`, final: true },
+  memo_mismatch: {
+    title: msg`Its memo is another one`,
+    body: msg`The memo binds a payment to what was asked; this one is bound to something else.`,
+    final: true,
+  },
+  spender_mismatch: { title: msg`It lets a stranger move the tokens`, body: msg`Only the contract that pays them on to the payee may be named.`, final: true },
+  invalid_signature: {
+    title: msg`Its signature is not valid`,
+    body: msg`It does not belong to the account it names, or something in it was changed afterwards.`,
+    final: true,
+  },
+  signature_missing: { title: msg`It is not signed`, body: msg`A signature that is needed is missing.`, final: true },
+  fee_payer_mismatch: {
+    title: msg`Somebody else would pay the network fee`,
+    body: msg`The account that pays the fee is not the one that was agreed on.`,
+    final: true,
+  },
+  too_many_signers: { title: msg`It needs too many signatures`, body: msg`A plain payment needs two at most.`, final: true },
+  unexpected_instruction: { title: msg`It does more than pay`, body: msg`It would do something else beside the payment, so it is not touched.`, final: true },
+  compute_limits: { title: msg`It asks for too much work of the network`, body: msg`Its compute limits are above what a payment needs.`, final: true },
+  sponsor_at_risk: {
+    title: msg`It reaches for the account that pays the fee`,
+    body: msg`It names the fee payer’s account where no payment has to.`,
+    final: true,
+  },
+  simulation_failed: { title: msg`The network would refuse it`, body: msg`Tried out, it does not go through.`, final: true },
+  transaction_failed: { title: msg`It failed on the chain`, body: msg`It moved nothing but the fee, or it can no longer land.`, final: true },
+  outside_window: { title: msg`It is not from the right time`, body: msg`It was made before it was asked for, or it is too old.`, final: true },
+  already_used: { title: msg`It was used before`, body: msg`A proof buys one thing, once.`, final: true },
+  insufficient_funds: {
+    title: msg`The payer’s account holds too little`,
+    body: msg`Nothing was paid. With more in the account the same proof may still be good.`,
+    final: false,
+  },
+  settlement_pending: { title: msg`It is on its way`, body: msg`Nothing is decided yet. Ask again with the same proof.`, final: false },
+  unexpected: { title: msg`It was not accepted`, body: msg`The reason given is not one of x402’s own words.`, final: false },
+}
+
+/** What other facilitators call the same things: the names of the specifications and of the official packages. */
+const ALIASES: Readonly<Record<string, KnownReason>> = {
+  invalid_payload: 'malformed',
+  invalid_payment: 'malformed',
+  invalid_payment_requirements: 'malformed',
+  invalid_x402_version: 'malformed',
+  invalid_scheme: 'unsupported_scheme',
+  invalid_network: 'network_mismatch',
+  invalid_transaction_state: 'transaction_failed',
+  invalid_exact_evm_payload_signature: 'invalid_signature',
+  invalid_exact_evm_failed_to_parse_signature: 'invalid_signature',
+  invalid_exact_evm_payload_recipient_mismatch: 'recipient_mismatch',
+  invalid_exact_evm_payload_authorization_value: 'amount_mismatch',
+  invalid_exact_evm_payload_authorization_value_mismatch: 'amount_mismatch',
+  invalid_exact_evm_payload_authorization_valid_after: 'outside_window',
+  invalid_exact_evm_payload_authorization_valid_before: 'outside_window',
+  invalid_exact_svm_payload_transaction: 'malformed',
+  invalid_exact_svm_payload_mint_mismatch: 'asset_mismatch',
+  duplicate_settlement: 'already_used',
+  undeployed_smart_wallet: 'invalid_signature',
+  unexpected_verify_error: 'unexpected',
+  unexpected_settle_error: 'unexpected',
+}
+
+/** Endings and middles of the longer names, the more telling first. */
+const PATTERNS: readonly (readonly [RegExp, KnownReason])[] = [
+  [/insufficient_(funds|balance)/, 'insufficient_funds'],
+  [/nonce_already|already_used|invalid_nonce/, 'already_used'],
+  [/signature|eip712_domain|token_(name|version)/, 'invalid_signature'],
+  [/simulation/, 'simulation_failed'],
+  [/transaction_failed|event_mismatch/, 'transaction_failed'],
+  [/fee_payer_(transferring|not_isolated)/, 'sponsor_at_risk'],
+  [/fee_payer/, 'fee_payer_mismatch'],
+  [/signers/, 'too_many_signers'],
+  [/compute/, 'compute_limits'],
+  [/memo/, 'memo_mismatch'],
+  [/instruction|program/, 'unexpected_instruction'],
+  [/spender/, 'spender_mismatch'],
+  [/recipient|destination|pay_?to/, 'recipient_mismatch'],
+  [/amount|value/, 'amount_mismatch'],
+  [/asset|mint|token_mismatch/, 'asset_mismatch'],
+  [/valid_(after|before)|expired|deadline|too_early|not_yet/, 'outside_window'],
+  [/network/, 'network_mismatch'],
+  [/scheme/, 'unsupported_scheme'],
+  [/resource/, 'resource_mismatch'],
+  [/payload|decoded|format|version/, 'malformed'],
+]
+
+/** The reason a service or a facilitator means; what nobody knows is `unexpected`. */
+export function readReason(text: string): KnownReason {
+  const word = text.toLowerCase()
+  if (Object.hasOwn(reasonWords, word)) return word as KnownReason
+  if (Object.hasOwn(ALIASES, word)) return ALIASES[word] ?? 'unexpected'
+  return PATTERNS.find(([pattern]) => pattern.test(word))?.[1] ?? 'unexpected'
+}

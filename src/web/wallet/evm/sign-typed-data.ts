@@ -1,0 +1,41 @@
+import { getTypesForEIP712Domain, serializeTypedData, type EIP1193Provider, type TypedDataDomain } from 'viem'
+import type { Network } from '#contract/network.ts'
+import { bounded } from '../bounded.ts'
+import { walletProblem, WalletProblem } from '../errors.ts'
+import { readAccounts } from './pay.ts'
+import { switchChain } from './switch-chain.ts'
+
+const SIGN_WITHIN_MS = 5 * 60_000
+const SIGNATURE = /^0x[0-9a-f]{130}$/i
+
+/** EIP-712. What is signed moves nothing by itself. */
+export type TypedData = {
+  domain: Readonly<Record<string, unknown>>
+  types: Readonly<Record<string, readonly { name: string; type: string }[]>>
+  primaryType: string
+  message: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Asks the wallet for the signature of an account over typed data. Wallets refuse a domain of another chain than the one they are on.
+ * @throws WalletProblem; whatever happens, nothing was sent
+ */
+export async function signTypedData(
+  provider: EIP1193Provider,
+  network: Network,
+  { address, walletName, data }: { address: string; walletName: string; data: TypedData },
+): Promise<`0x${string}`> {
+  await switchChain(provider, network, walletName)
+  if ((await readAccounts(provider))[0] !== address) throw new WalletProblem('unauthorized', walletName)
+  const domain = data.domain as TypedDataDomain
+  const types = { ...data.types, EIP712Domain: getTypesForEIP712Domain({ domain }) }
+  const text = serializeTypedData({ domain, types, primaryType: data.primaryType, message: data.message } as never)
+  try {
+    const signature: unknown = await bounded(provider.request({ method: 'eth_signTypedData_v4', params: [address as `0x${string}`, text] }), SIGN_WITHIN_MS)
+    if (typeof signature === 'string' && SIGNATURE.test(signature)) return signature.toLowerCase() as `0x${string}`
+  } catch (error) {
+    throw walletProblem(error, walletName)
+  }
+  // A contract wallet answers with more than a key's signature, which the proofs here cannot carry.
+  throw new WalletProblem('unsupported', walletName)
+}
