@@ -1,0 +1,123 @@
+import { decodeFunctionData, encodeFunctionData, hashTypedData, isAddressEqual, parseAbi, parseSignature, toHex, type Hex } from 'viem'
+import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
+
+/** What a payer of tokens signed: whoever submits it, it moves this amount of this token to this payee once, or nothing. */
+export type Authorization = {
+  method: 'eip3009' | 'permit2'
+  token: Hex
+  from: Hex
+  to: Hex
+  amountAtomic: bigint
+  /** 32 bytes; the authorizer's own for this token (EIP-3009), or for everything of Permit2. */
+  nonce: Hex
+  /** Unix seconds. It lands in a block after the first and before the second. */
+  validAfter: bigint
+  validBefore: bigint
+  signature: Hex
+}
+
+/** Permit2, the same on every chain. */
+export const PERMIT2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
+
+export const authorizationAbi = parseAbi([
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+  'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+])
+
+const proxyAbi = parseAbi([
+  'struct TokenPermissions { address token; uint256 amount; }',
+  'struct PermitTransferFrom { TokenPermissions permitted; uint256 nonce; uint256 deadline; }',
+  'struct Witness { address to; uint256 validAfter; }',
+  'struct EIP2612Permit { uint256 value; uint256 deadline; bytes32 r; bytes32 s; uint8 v; }',
+  'function settle(PermitTransferFrom permit, address owner, Witness witness, bytes signature)',
+  'function settleWithPermit(EIP2612Permit permit2612, PermitTransferFrom permit, address owner, Witness witness, bytes signature)',
+])
+
+export const permit2Abi = parseAbi(['function nonceBitmap(address owner, uint256 word) view returns (uint256)'])
+
+const ECDSA_LENGTH = 132
+
+/** The call that carries an authorization out. Nothing in it can be changed, and anybody may make it. */
+export function callOf(authorization: Authorization): { to: Hex; data: Hex } {
+  const { method, token, from, to, amountAtomic, nonce, validAfter, validBefore, signature } = authorization
+  if (method === 'permit2') {
+    const permit = { permitted: { token, amount: amountAtomic }, nonce: BigInt(nonce), deadline: validBefore }
+    const data = encodeFunctionData({ abi: proxyAbi, functionName: 'settle', args: [permit, from, { to, validAfter }, signature] })
+    return { to: EXACT_PERMIT2_PROXY, data }
+  }
+  const terms = [from, to, amountAtomic, validAfter, validBefore, nonce] as const
+  if (signature.length !== ECDSA_LENGTH) {
+    return { to: token, data: encodeFunctionData({ abi: authorizationAbi, functionName: 'transferWithAuthorization', args: [...terms, signature] }) }
+  }
+  const { v, yParity, r, s } = parseSignature(signature)
+  const args = [...terms, Number(v ?? yParity + 27), r, s] as const
+  return { to: token, data: encodeFunctionData({ abi: authorizationAbi, functionName: 'transferWithAuthorization', args }) }
+}
+
+/** Whether a call of the proxy carries out this very permit. */
+export function carriesOut(authorization: Authorization, call: { to: string | null; input: Hex }): boolean {
+  if (call.to === null || !isAddressEqual(call.to as Hex, EXACT_PERMIT2_PROXY)) return false
+  try {
+    const { functionName, args } = decodeFunctionData({ abi: proxyAbi, data: call.input })
+    const [permit, owner] = functionName === 'settle' ? args : [args[1], args[2]]
+    return isAddressEqual(owner, authorization.from) && toHex(permit.nonce, { size: 32 }) === authorization.nonce
+  } catch {
+    return false
+  }
+}
+
+const AUTHORIZATION_TYPES = {
+  TransferWithAuthorization: [
+    { name: 'from', type: 'address' },
+    { name: 'to', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validAfter', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+  ],
+} as const
+
+const PERMIT_TYPES = {
+  PermitWitnessTransferFrom: [
+    { name: 'permitted', type: 'TokenPermissions' },
+    { name: 'spender', type: 'address' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'deadline', type: 'uint256' },
+    { name: 'witness', type: 'Witness' },
+  ],
+  TokenPermissions: [
+    { name: 'token', type: 'address' },
+    { name: 'amount', type: 'uint256' },
+  ],
+  Witness: [
+    { name: 'to', type: 'address' },
+    { name: 'validAfter', type: 'uint256' },
+  ],
+} as const
+
+/** What the payer's signature is over. `name` and `version`: the token's own, for EIP-3009. */
+export function digestOf(authorization: Authorization, { chainId, name, version }: { chainId: number; name: string; version: string }): Hex {
+  const { method, token, from, to, amountAtomic, nonce, validAfter, validBefore } = authorization
+  if (method === 'permit2') {
+    return hashTypedData({
+      domain: { name: 'Permit2', chainId, verifyingContract: PERMIT2 },
+      types: PERMIT_TYPES,
+      primaryType: 'PermitWitnessTransferFrom',
+      message: {
+        permitted: { token, amount: amountAtomic },
+        spender: EXACT_PERMIT2_PROXY,
+        nonce: BigInt(nonce),
+        deadline: validBefore,
+        witness: { to, validAfter },
+      },
+    })
+  }
+  return hashTypedData({
+    domain: { name, version, chainId, verifyingContract: token },
+    types: AUTHORIZATION_TYPES,
+    primaryType: 'TransferWithAuthorization',
+    message: { from, to, value: amountAtomic, validAfter, validBefore, nonce },
+  })
+}
