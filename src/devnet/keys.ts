@@ -49,16 +49,21 @@ export function isComplete(keys: Keys): boolean {
 
 /** The service signs for these from now on; the wallets' money is the devnet's. */
 async function importWallets(db: Database, { accountId, vaultKeyFile }: { accountId: string; vaultKeyFile: string }): Promise<void> {
-  const { evm, solana } = devnetWallets().managed
+  const { managed, facilitator } = devnetWallets()
   const known = new Set((await listWallets(db, accountId)).map(({ address }) => address))
-  const take = async (family: Family, { address, text }: { address: string; text: string }) => {
+  const take = async (family: Family, name: string, { address, text }: { address: string; text: string }) => {
     if (known.has(address)) return
     const secret = readSecret(family, text)
     if (!secret) throw new Error(`The managed wallet on ${family} has no readable key.`)
-    await createWallet({ db, vault: openFileVault(vaultKeyFile), now: new Date() }, { accountId, family, name: 'Payouts', secret })
+    await createWallet({ db, vault: openFileVault(vaultKeyFile), now: new Date() }, { accountId, family, name, secret })
   }
-  await take('evm', { address: evm.address, text: evm.privateKey })
-  await take('solana', { address: solana.address, text: solana.secretKey })
+  for (const [name, { evm, solana }] of [
+    ['Payouts', managed],
+    ['Settlements', facilitator],
+  ] as const) {
+    await take('evm', name, { address: evm.address, text: evm.privateKey })
+    await take('solana', name, { address: solana.address, text: solana.secretKey })
+  }
 }
 
 /** Keys cannot be read back from the service: it holds their hashes only. */

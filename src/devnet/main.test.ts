@@ -31,7 +31,7 @@ test('npm start serves everything until Ctrl-C, and after kill -9 it starts agai
     web: `http://localhost:${env.PORT_WEB}`,
     bff: `http://127.0.0.1:${env.PORT_BFF}`,
     service: `http://127.0.0.1:${env.PORT_SERVICE}`,
-    seller: `http://localhost:${env.PORT_SELLER}`,
+    seller: `http://127.0.0.1:${env.PORT_SELLER}`,
     evm: { rpcUrl: `http://127.0.0.1:${env.PORT_EVM}`, chainId: 31_337, tokens: { USDC: { decimals: 6 } } },
     solana: { rpcUrl: `http://127.0.0.1:${env.PORT_SOLANA}`, wsUrl: `ws://127.0.0.1:${env.PORT_SOLANA_WS}`, tokens: { USDC: { decimals: 6 } } },
     apiKeys: { operator: expect.stringMatching(/^pk_test_/), standard: expect.stringMatching(/^pk_test_/), readonly: expect.stringMatching(/^pk_test_/) },

@@ -7,7 +7,8 @@ import { Folder } from './folder.ts'
 import { isComplete, prepareAccount, readKeys, writeKeys, type Keys } from './keys.ts'
 import { localNetworks } from './networks.ts'
 import { freePort } from './ports.ts'
-import { Program } from './program.ts'
+import type { Program } from './program.ts'
+import { shopUrl, startBff, startSeller, startService, vaultKeyFile } from './programs.ts'
 import { genesisTime, seedHistory } from './seed/seed.ts'
 import { SolanaNode } from './solana/node.ts'
 import { deployEvmTokens, EVM_TOKENS } from './tokens/evm.ts'
@@ -84,7 +85,7 @@ export class Devnet implements AsyncDisposable {
     await writeFile(folder.in('networks.json'), JSON.stringify(networks))
     const keys = folder.complete ? await laterStart(folder, options) : await firstStart(folder, chains, { ...options, say })
     const started: Started = { folder, chains, networks, keys }
-    const setting = { folder, ports, networks, keys, options: { ...options, say } }
+    const setting = { folder, ports, keys, databaseUrl: options.databaseUrl, shop: programs.seller, say }
     if (programs.service) {
       started.service = stack.use(await startService(setting))
       say(`service  ${started.service.url}`)
@@ -100,7 +101,7 @@ export class Devnet implements AsyncDisposable {
     await building
     if (programs.web) {
       started.web = stack.use(
-        await WebServer.start({ port: ports.web, bffPort: ports.bff, shops: started.seller ? [started.seller.url] : [], networks, wallets: devnetWallets() }),
+        await WebServer.start({ port: ports.web, bffPort: ports.bff, shops: programs.seller ? [shopUrl(ports)] : [], networks, wallets: devnetWallets() }),
       )
       say(`web      ${started.web.url}`)
     }
@@ -205,48 +206,6 @@ async function laterStart(folder: Folder, { databaseUrl }: DevnetOptions): Promi
   const keys = await prepareAccount({ db: opened.db, vaultKeyFile: vaultKeyFile(folder), known })
   await writeKeys(folder.path, keys)
   return keys
-}
-
-const vaultKeyFile = (folder: Folder) => folder.in('service', 'vault.key')
-
-type Setting = { folder: Folder; ports: Ports; networks: Network[]; keys: Keys; options: Starting }
-
-function startService({ folder, ports, options }: Setting): Promise<Program> {
-  const env = { ...database(folder, 'service', options), NETWORKS_FILE: folder.in('networks.json'), VAULT_KEY_FILE: vaultKeyFile(folder) }
-  return Program.start({ name: 'service', port: ports.service, env, logDir: folder.in('logs'), say: options.say })
-}
-
-function startBff({ folder, ports, keys, options }: Setting): Promise<Program> {
-  const { seller } = devnetWallets()
-  const sellerWallets = `${seller.evm.address},${seller.solana.address}`
-  const env = {
-    ...database(folder, 'bff', options),
-    SERVICE_URL: `http://127.0.0.1:${ports.service}`,
-    SERVICE_API_KEY: keys.proxy,
-    NETWORKS_FILE: folder.in('networks.json'),
-    ALLOWED_ORIGINS: `http://localhost:${ports.web},http://127.0.0.1:${ports.web}`,
-    SELLER_WALLETS: sellerWallets,
-    OPERATOR_WALLETS: sellerWallets,
-    TITLE: 'Paydesk',
-  }
-  return Program.start({ name: 'bff', port: ports.bff, env, logDir: folder.in('logs'), say: options.say })
-}
-
-function startSeller({ folder, ports, keys, options }: Setting): Promise<Program> {
-  const { seller } = devnetWallets()
-  const env = {
-    URL: `http://localhost:${ports.seller}`,
-    SERVICE_URL: `http://127.0.0.1:${ports.service}`,
-    SERVICE_API_KEY: keys.seller,
-    NETWORKS_FILE: folder.in('networks.json'),
-    PAY_TO_EVM: seller.evm.address,
-    PAY_TO_SOLANA: seller.solana.address,
-  }
-  return Program.start({ name: 'seller', host: 'localhost', port: ports.seller, env, logDir: folder.in('logs'), say: options.say })
-}
-
-function database(folder: Folder, name: string, { databaseUrl }: Starting): Record<string, string> {
-  return databaseUrl ? { DATABASE_URL: databaseUrl } : { DATA_DIR: folder.in(name) }
 }
 
 function present(program: Program | undefined, name: string): Program {

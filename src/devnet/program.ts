@@ -9,8 +9,6 @@ const MAINS = { service: '../service/main.ts', bff: '../bff/main.ts', seller: 's
 
 export type ProgramOptions = {
   name: keyof typeof MAINS
-  /** As its address names it; it listens on this machine alone. */
-  host?: string
   port: number
   env: Record<string, string>
   /** Its log goes to `<name>.log` in here. */
@@ -30,7 +28,7 @@ export class Program implements AsyncDisposable {
     this.url = url
   }
 
-  static async start({ name, host = '127.0.0.1', port, env, logDir, say }: ProgramOptions): Promise<Program> {
+  static async start({ name, port, env, logDir, say }: ProgramOptions): Promise<Program> {
     await mkdir(logDir, { recursive: true })
     const log = createWriteStream(join(logDir, `${name}.log`), { flags: 'a', mode: 0o600 })
     const main = fileURLToPath(new URL(MAINS[name], import.meta.url))
@@ -41,7 +39,7 @@ export class Program implements AsyncDisposable {
       log.end()
       throw error
     })
-    return new Program(child, log, `http://${host}:${port}`)
+    return new Program(child, log, `http://127.0.0.1:${port}`)
   }
 
   get pid(): number | undefined {

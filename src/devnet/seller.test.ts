@@ -1,5 +1,5 @@
 import { Connection, VersionedTransaction } from '@solana/web3.js'
-import { createPublicClient, createWalletClient, http, type Hex } from 'viem'
+import { createPublicClient, createWalletClient, http, type Hex, type TypedDataDefinition } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildPayment } from '#chains/solana/build.ts'
@@ -63,7 +63,10 @@ async function proveEther({ resource, accepts }: Pick<Bill, 'resource' | 'accept
   const account = privateKeyToAccount(net.wallets.buyer.evm.privateKey)
   const accepted = entry(accepts, 'txid')
   const { network, asset, payTo, maxTimeoutSeconds, amount } = accepted
-  const data = proofTypedData({ network, from: account.address, payTo, asset, amountAtomic: BigInt(amount), maxTimeoutSeconds, resource }, txRef)
+  const data: TypedDataDefinition = proofTypedData(
+    { network, from: account.address, payTo, asset, amountAtomic: BigInt(amount), maxTimeoutSeconds, resource },
+    txRef,
+  )
   const signature = await account.signTypedData(data)
   return encodeHeader({
     x402Version: 2,
@@ -103,7 +106,7 @@ async function paid(path: string, header: string): Promise<Response> {
 describe('the bill', () => {
   test('says the same in both versions, and is another one at each visit', async () => {
     const first = await bill(ETH)
-    expect(first.resource.url).toMatch(/^http:\/\/localhost:\d+\/articles\/settlement-without-banks\?order=[\w-]{22}$/)
+    expect(first.resource.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/articles\/settlement-without-banks\?order=[\w-]{22}$/)
     const asked = { network: 'eip155:31337', payTo: net.wallets.seller.evm.address }
     expect(first.accepts).toMatchObject([
       { ...asked, amount: '10000000000000000', extra: { assetTransferMethod: 'txid', paymentFlow: 'upfront' } },
@@ -158,7 +161,7 @@ describe('ether', () => {
     const txRef = await sendEther({ payTo: offer.payTo, amount: offer.maxAmountRequired })
     const { network, asset, payTo, maxTimeoutSeconds, resource, description, mimeType } = offer
     const terms = { network, from: account.address, payTo, asset, amountAtomic: BigInt(offer.maxAmountRequired), maxTimeoutSeconds }
-    const data = offerProofTypedData({ ...terms, networkName: network, resource: { url: resource, description, mimeType } }, txRef)
+    const data: TypedDataDefinition = offerProofTypedData({ ...terms, networkName: network, resource: { url: resource, description, mimeType } }, txRef)
     const signature = await account.signTypedData(data)
     const payload = { type: 'payment-proof', alg: 'ES256K', format: 'eip712', txRef, from: account.address, signature, offer }
     const header = encodeHeader({ x402Version: 1, scheme: 'exact', network, payload })

@@ -21,15 +21,17 @@ export type Wallets = {
   seller: Wallet
   /** The service's own sending wallet. */
   managed: Wallet
+  /** Pays the networks for settling what payers of tokens signed. */
+  facilitator: Wallet
 }
 
 /** Account numbers of the mnemonic. The payers of the seeded history follow the named ones. */
-const ACCOUNT = { buyer: 0, seller: 1, managed: 2, firstPayer: 3, deployer: 19 } as const
+const ACCOUNT = { buyer: 0, seller: 1, managed: 2, firstPayer: 3, facilitator: 18, deployer: 19 } as const
 
 export const PAYER_COUNT = 11
 
 export function devnetWallets(): Wallets {
-  return { buyer: wallet(ACCOUNT.buyer), seller: wallet(ACCOUNT.seller), managed: wallet(ACCOUNT.managed) }
+  return { buyer: wallet(ACCOUNT.buyer), seller: wallet(ACCOUNT.seller), managed: wallet(ACCOUNT.managed), facilitator: wallet(ACCOUNT.facilitator) }
 }
 
 /** The other customers in the seeded history. */

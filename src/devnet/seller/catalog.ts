@@ -15,6 +15,23 @@ const PAGES = [
 
 const ISSUE = { title: 'The first issue', prices: { ETH: '0.025', SOL: '0.25', USDC: '2.5' } } as const
 
+/** What the dashboard suggests to try. */
+export const SHOWN = [
+  ...PAGES.map(({ name, title, prices }) => ({ name: title, path: `/articles/${name}`, description: `An article for ${spellPrice(prices)}.` })),
+  { name: ISSUE.title, path: '/issues/1', description: 'The three articles, for ETH, SOL or USDC.' },
+  {
+    name: 'A page that fails after it was paid',
+    path: '/articles/the-price-of-finality?demo=error-after-payment',
+    description: 'It answers 500 once: the same payment gets it at the next try.',
+  },
+] as const
+
+function spellPrice(prices: Readonly<Record<string, string>>): string {
+  return Object.entries(prices)
+    .map(([symbol, amount]) => `${amount} ${symbol}`)
+    .join(' or ')
+}
+
 /** Three articles, each for another currency, and the issue that holds them all, for any of the three. */
 export function createCatalog(shop: Shop): Product[] {
   const articles = PAGES.map(({ name, title, prices }) => ({ name, title, content: readPage([name], title), prices }))

@@ -1,0 +1,56 @@
+import type { Folder } from './folder.ts'
+import type { Keys } from './keys.ts'
+import type { Ports } from './network.ts'
+import { Program } from './program.ts'
+import { SHOWN } from './seller/catalog.ts'
+import { devnetWallets } from './wallets.ts'
+
+/** The programs of the devnet, each configured by its environment as in production. */
+
+type Setting = { folder: Folder; ports: Ports; keys: Keys; databaseUrl: string | undefined; shop: boolean; say: (line: string) => void }
+
+export const vaultKeyFile = (folder: Folder) => folder.in('service', 'vault.key')
+
+/** Where buyers reach the demo shop; spelled as the relay of the proxy allows it. */
+export const shopUrl = (ports: Ports) => `http://127.0.0.1:${ports.seller}`
+
+export function startService({ folder, ports, databaseUrl, say }: Setting): Promise<Program> {
+  const env = { ...database(folder, 'service', databaseUrl), NETWORKS_FILE: folder.in('networks.json'), VAULT_KEY_FILE: vaultKeyFile(folder) }
+  return Program.start({ name: 'service', port: ports.service, env, logDir: folder.in('logs'), say })
+}
+
+export function startBff({ folder, ports, keys, databaseUrl, shop, say }: Setting): Promise<Program> {
+  const { seller } = devnetWallets()
+  const sellerWallets = `${seller.evm.address},${seller.solana.address}`
+  const env = {
+    ...database(folder, 'bff', databaseUrl),
+    SERVICE_URL: `http://127.0.0.1:${ports.service}`,
+    SERVICE_API_KEY: keys.proxy,
+    NETWORKS_FILE: folder.in('networks.json'),
+    ALLOWED_ORIGINS: `http://localhost:${ports.web},http://127.0.0.1:${ports.web}`,
+    SELLER_WALLETS: sellerWallets,
+    OPERATOR_WALLETS: sellerWallets,
+    TITLE: 'Paydesk',
+    RELAY: 'everyone',
+    RELAY_LOOPBACK: '1',
+    EXAMPLES: JSON.stringify(shop ? SHOWN.map(({ path, ...example }) => ({ ...example, url: `${shopUrl(ports)}${path}` })) : []),
+  }
+  return Program.start({ name: 'bff', port: ports.bff, env, logDir: folder.in('logs'), say })
+}
+
+export function startSeller({ folder, ports, keys, say }: Setting): Promise<Program> {
+  const { seller } = devnetWallets()
+  const env = {
+    URL: shopUrl(ports),
+    SERVICE_URL: `http://127.0.0.1:${ports.service}`,
+    SERVICE_API_KEY: keys.seller,
+    NETWORKS_FILE: folder.in('networks.json'),
+    PAY_TO_EVM: seller.evm.address,
+    PAY_TO_SOLANA: seller.solana.address,
+  }
+  return Program.start({ name: 'seller', port: ports.seller, env, logDir: folder.in('logs'), say })
+}
+
+function database(folder: Folder, name: string, url: string | undefined): Record<string, string> {
+  return url ? { DATABASE_URL: url } : { DATA_DIR: folder.in(name) }
+}
