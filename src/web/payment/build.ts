@@ -45,9 +45,12 @@ export async function simulatePayment(ports: Ports, { order, built, review }: { 
 function history(entries: readonly JournalEntry[], order: PaymentOrder): { openTwin: boolean; firstTime: boolean } {
   const toThem = entries.filter(({ id, state }) => id !== order.id && state.order.recipient === order.recipient && state.order.network === order.network)
   return {
-    openTwin: toThem.some(
-      ({ open, state }) => open === 1 && mayHaveLeft(state) && state.step !== 'confirmed' && state.order.amountAtomic === order.amountAtomic,
-    ),
+    openTwin: toThem.some(({ open, state }) => open === 1 && mayHaveLeft(state) && state.step !== 'confirmed' && isSameAmount(state.order, order)),
     firstTime: !toThem.some(({ state }) => state.step === 'confirmed' || state.step === 'finalized'),
   }
+}
+
+/** So much of the same asset: five dollars' worth of a token are not five ether. */
+function isSameAmount(one: PaymentOrder, other: PaymentOrder): boolean {
+  return one.amountAtomic === other.amountAtomic && one.asset.address === other.asset.address
 }

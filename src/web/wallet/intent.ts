@@ -1,10 +1,15 @@
 import type { PaymentIntent } from '#chains/intent.ts'
+import type { Asset } from '#contract/network.ts'
 import type { PaymentOrder } from '../payment/order.ts'
 
-/** The order as the chains compare it; the payment's id and the fee cap belong to one attempt. */
-export function intentOf(order: PaymentOrder, paymentId: string, maxFeeAtomic: bigint): PaymentIntent {
+/**
+ * The order as the chains compare it; the payment's id and the fee cap belong to one attempt.
+ * @param currency what the fee is paid in, where the order is for a token
+ */
+export function intentOf(order: PaymentOrder, attempt: { paymentId: string; maxFeeAtomic: bigint }, currency?: Asset): PaymentIntent {
   const { network, asset, sender, recipient, amountAtomic } = order
-  return { paymentId, network, asset, sender, recipient, amountAtomic, maxFeeAtomic }
+  const { paymentId, maxFeeAtomic } = attempt
+  return { paymentId, network, asset, sender, recipient, amountAtomic, maxFeeAtomic, ...(currency && { currency }) }
 }
 
 /** What differs between what was shown and what came back, for the payer. */

@@ -14,7 +14,6 @@ const STATES: Readonly<Record<Simulation['state'], { label: string; tone: Tone; 
 /** The trial run on the user's own RPC, with what it does to the balances. Not available is not passed. */
 export function SimulationResult({ simulation, order }: { simulation: Simulation; order: PaymentOrder }) {
   const { label, tone, icon } = STATES[simulation.state]
-  const { decimals, symbol } = order.asset
   return (
     <section aria-labelledby="simulation-heading" className="mt-6">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -29,8 +28,8 @@ export function SimulationResult({ simulation, order }: { simulation: Simulation
       {simulation.state === 'running' && <Skeleton className="mt-3 h-16" />}
       {simulation.state === 'passed' && (
         <dl className="mt-3 grid gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-2">
-          {simulation.changes.map(({ who, beforeAtomic, afterAtomic }) => (
-            <div className="bg-surface px-4 py-3" key={who}>
+          {simulation.changes.map(({ who, asset: { address, decimals, symbol, native }, beforeAtomic, afterAtomic }) => (
+            <div className="bg-surface px-4 py-3" key={`${who} ${address}`}>
               <dt className="text-sm text-muted">{who === 'you' ? 'Your balance' : 'Recipient’s balance'}</dt>
               <dd className="mt-0.5">
                 <span className="figures text-sm font-medium">
@@ -45,7 +44,7 @@ export function SimulationResult({ simulation, order }: { simulation: Simulation
                 <span className="mt-0.5 block text-xs text-muted">
                   <Amount atomic={beforeAtomic} className="!text-xs" decimals={decimals} symbol={symbol} /> →{' '}
                   <Amount atomic={afterAtomic} className="!text-xs" decimals={decimals} symbol={symbol} />
-                  {who === 'you' && order.network.startsWith('eip155:') && ' at the highest fee'}
+                  {who === 'you' && native && order.network.startsWith('eip155:') && ' at the highest fee'}
                 </span>
               </dd>
             </div>

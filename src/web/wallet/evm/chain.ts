@@ -1,24 +1,16 @@
-import {
-  BaseError,
-  ExecutionRevertedError,
-  InsufficientFundsError,
-  TransactionNotFoundError,
-  TransactionReceiptNotFoundError,
-  type Address,
-  type Hash,
-  type PublicClient,
-} from 'viem'
+import { TransactionNotFoundError, TransactionReceiptNotFoundError, type Hash, type Hex, type PublicClient } from 'viem'
 import { compareLanded } from '#chains/evm/compare.ts'
-import { decodeTransaction } from '#chains/evm/decode.ts'
+import { decodeTransaction, readTransfer } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
-import { decodeLanded } from '#chains/evm/landed.ts'
-import { formatAmount } from '#contract/amount.ts'
-import type { Network } from '#contract/network.ts'
+import { decodeLanded, feeOf } from '#chains/evm/landed.ts'
+import { checksumAddress } from '#contract/address.ts'
+import { nativeAsset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../clock.ts'
-import type { Built, PaymentOrder, Reading, Sent, Simulation } from '../../payment/order.ts'
+import type { Built, PaymentOrder, Reading, Sent } from '../../payment/order.ts'
 import type { PaymentChain } from '../../payment/ports.ts'
 import { firstDifference, intentOf } from '../intent.ts'
 import { findByNonce, type FoundTransaction } from './find.ts'
+import { simulate } from './simulate.ts'
 
 /** How many later nonces of the sender are looked through for a payment whose wallet chose the nonce itself. */
 const NONCES_AFTER = 8
@@ -34,7 +26,7 @@ export function evmChain(networks: readonly Network[], clientOf: (network: Netwo
   return {
     blockTimeMs: (order) => networkOf(order).blockTimeMs,
     head: async (order) => readHead(client(order)),
-    feeCap: async (order) => maxFeeAtomic(order.priorityFeeAtomic),
+    feeCap: async (order) => maxFeeAtomic(order.priorityFeeAtomic, order.asset),
     knows: async (order, bytes) => {
       const decoded = decodeTransaction(bytes)
       return client(order)
@@ -44,7 +36,7 @@ export function evmChain(networks: readonly Network[], clientOf: (network: Netwo
           () => null,
         )
     },
-    simulate: async (order, bytes) => simulate(client(order), order, bytes),
+    simulate: async (order, bytes) => simulate(client(order), { order, bytes, currency: nativeAsset(networkOf(order)) }),
     broadcast: async () => {
       throw new Error('On EVM the wallet broadcasts.')
     },
@@ -89,13 +81,18 @@ async function findMine({ client, order, built }: Look, sent: Sent): Promise<{ m
   let found: FoundTransaction | undefined = first
   for (let step = 0; found && step <= NONCES_AFTER; step++) {
     const transaction = await client.getTransaction({ hash: found.hash })
-    const same = transaction.to?.toLowerCase() === order.recipient.toLowerCase() && transaction.value === order.amountAtomic && transaction.input === '0x'
-    if (same) return { mine: found }
+    if (transaction.to && isMine(order, { to: transaction.to, value: transaction.value, data: transaction.input })) return { mine: found }
     // With a hash in hand only a replacement at the same nonce concerns this payment.
     if (sent.signature) break
     found = await findByNonce(client, { sender: order.sender, nonce: found.nonce + 1 }, built.builtHeight)
   }
   return { other: first }
+}
+
+/** Whether a transaction of the sender asks for this payment; whether it made it, its receipt tells. */
+function isMine(order: PaymentOrder, call: { to: string; value: bigint; data: Hex }): boolean {
+  const transfer = readTransfer({ ...call, sender: null, to: checksumAddress(call.to) })
+  return transfer?.asset === order.asset.address && transfer.recipient === order.recipient && transfer.amountAtomic === order.amountAtomic
 }
 
 async function readLanded(
@@ -106,8 +103,9 @@ async function readLanded(
   const receipt = await absentIs(client.getTransactionReceipt({ hash }), TransactionReceiptNotFoundError)
   if (!receipt) return undefined
   const transaction = await client.getTransaction({ hash })
-  const facts = decodeLanded(transaction, receipt, order.asset)
-  const match = facts.ok ? compareLanded(intentOf(order, built.paymentId, built.maxFeeAtomic), facts) : undefined
+  const currency = nativeAsset(network)
+  const facts = decodeLanded(transaction, receipt, currency)
+  const match = facts.ok ? compareLanded(intentOf(order, built, currency), facts) : undefined
   const paid = match?.ok === true
   const reverted = receipt.status === 'reverted'
   const height = Number(receipt.blockNumber)
@@ -128,38 +126,8 @@ async function readLanded(
       blockHash: receipt.blockHash,
       confirmations,
       requiredConfirmations: network.confirmations,
-      feeAtomic: receipt.gasUsed * receipt.effectiveGasPrice,
+      feeAtomic: feeOf(receipt),
     },
-  }
-}
-
-/** `eth_call` alone lets a payment pass that cannot cover its fee, so the balance is compared as well. */
-async function simulate(client: PublicClient, order: PaymentOrder, bytes: Uint8Array): Promise<Simulation> {
-  const decoded = decodeTransaction(bytes)
-  if (!decoded.ok) return { state: 'failed', reason: decoded.problem }
-  const [account, to] = [order.sender as Address, decoded.to as Address]
-  try {
-    const [balance, received] = await Promise.all([client.getBalance({ address: account }), client.getBalance({ address: to })])
-    const cost = decoded.valueAtomic + decoded.feeBoundAtomic
-    const words = (amount: bigint) => `${formatAmount(amount, order.asset.decimals)} ${order.asset.symbol}`
-    if (balance < cost)
-      return {
-        state: 'failed',
-        reason: `the account holds ${words(balance)} and needs up to ${words(cost)}, the fee included. It lacks ${words(cost - balance)}.`,
-      }
-    await client.call({ account, to, value: decoded.valueAtomic, gas: decoded.gas, data: decoded.data })
-    return {
-      state: 'passed',
-      changes: [
-        { who: 'you', address: order.sender, beforeAtomic: balance, afterAtomic: balance - cost },
-        { who: 'recipient', address: decoded.to, beforeAtomic: received, afterAtomic: received + decoded.valueAtomic },
-      ],
-    }
-  } catch (error) {
-    const refused =
-      error instanceof BaseError ? error.walk((cause) => cause instanceof ExecutionRevertedError || cause instanceof InsufficientFundsError) : null
-    if (refused) return { state: 'failed', reason: refused.message.split('\n')[0] ?? 'the recipient refuses it.' }
-    return { state: 'unavailable', reason: 'your connection to the network did not answer.' }
   }
 }
 

@@ -44,6 +44,7 @@ export async function payWithProvider(provider: EIP1193Provider, network: Networ
             from: decoded.sender ?? (order.sender as `0x${string}`),
             to: decoded.to as `0x${string}`,
             value: numberToHex(decoded.valueAtomic),
+            ...(decoded.data !== '0x' && { data: decoded.data }),
             gas: numberToHex(decoded.gas),
             maxFeePerGas: numberToHex(decoded.maxFeePerGas),
             maxPriorityFeePerGas: numberToHex(decoded.maxPriorityFeePerGas),

@@ -1,24 +1,32 @@
 import { compareSigned } from '#chains/evm/compare.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { matchTransaction } from '#chains/evm/match.ts'
+import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
+import type { PaymentOrder } from '../../payment/order.ts'
 import type { TransactionReader } from '../../payment/ports.ts'
 import { firstDifference, intentOf } from '../intent.ts'
 
 /** Reads EVM transactions from their bytes. */
-export const evmReader: TransactionReader = {
-  match: (order, { paymentId, maxFeeAtomic }, bytes) => matchTransaction(intentOf(order, paymentId, maxFeeAtomic), bytes),
-  describe: (order, bytes) => {
-    const decoded = decodeTransaction(bytes, order.asset)
-    return decoded.ok ? decoded.steps : []
-  },
-  nonce: (_order, bytes) => {
-    const decoded = decodeTransaction(bytes)
-    return decoded.ok ? decoded.nonce : null
-  },
-  compareSigned: (order, built, signed) => {
-    const match = compareSigned(intentOf(order, built.paymentId, built.maxFeeAtomic), built.bytes, signed)
-    const decoded = decodeTransaction(signed)
-    if (!match.ok || match.digest !== built.digest || !decoded.ok || !decoded.hash) return { ok: false, difference: firstDifference(match.rows) }
-    return { ok: true, signature: decoded.hash }
-  },
+export function evmReader(networks: readonly Network[]): TransactionReader {
+  const currencyOf = (order: PaymentOrder): Asset | undefined => {
+    const network = networks.find((each) => each.network === order.network)
+    return network && nativeAsset(network)
+  }
+  return {
+    match: (order, attempt, bytes) => matchTransaction(intentOf(order, attempt, currencyOf(order)), bytes),
+    describe: (order, bytes) => {
+      const decoded = decodeTransaction(bytes, currencyOf(order), [order.asset])
+      return decoded.ok ? decoded.steps : []
+    },
+    nonce: (_order, bytes) => {
+      const decoded = decodeTransaction(bytes)
+      return decoded.ok ? decoded.nonce : null
+    },
+    compareSigned: (order, built, signed) => {
+      const match = compareSigned(intentOf(order, built, currencyOf(order)), built.bytes, signed)
+      const decoded = decodeTransaction(signed)
+      if (!match.ok || match.digest !== built.digest || !decoded.ok || !decoded.hash) return { ok: false, difference: firstDifference(match.rows) }
+      return { ok: true, signature: decoded.hash }
+    },
+  }
 }

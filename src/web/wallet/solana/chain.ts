@@ -1,14 +1,15 @@
-import { PublicKey, VersionedTransaction } from '@solana/web3.js'
 import { compareLanded } from '#chains/solana/compare.ts'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { maxFeeAtomic } from '#chains/solana/fee.ts'
 import { decodeLanded } from '#chains/solana/landed.ts'
 import { SOLANA_FINAL_CONFIRMATIONS, type Network } from '#contract/network.ts'
 import { serverNow } from '../../clock.ts'
-import type { Built, PaymentOrder, Reading, Sent, Simulation } from '../../payment/order.ts'
+import type { Built, PaymentOrder, Reading, Sent } from '../../payment/order.ts'
 import type { PaymentChain } from '../../payment/ports.ts'
 import { firstDifference, intentOf } from '../intent.ts'
 import type { Rpc } from './connections.ts'
+import { describeFailure } from './failure.ts'
+import { simulate } from './simulate.ts'
 
 /** The user's own view of one Solana cluster. Everything is polled: a proxy that drops WebSockets must not look like an expiry. */
 export function solanaChain(networks: readonly Network[], rpcOf: (network: Network) => Rpc): PaymentChain {
@@ -62,7 +63,7 @@ async function read(rpc: Rpc, { order, built }: { order: PaymentOrder; built: Bu
   const transaction = await rpc((connection) => connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }))
   if (!transaction) return { kind: 'pending', at: serverNow(), signature }
   const facts = decodeLanded(transaction)
-  const match = facts.ok ? compareLanded(intentOf(order, built.paymentId, built.maxFeeAtomic), facts) : undefined
+  const match = facts.ok ? compareLanded(intentOf(order, built), facts) : undefined
   const paid = match?.ok === true
   const failed = status.err !== null
   return {
@@ -84,50 +85,4 @@ async function read(rpc: Rpc, { order, built }: { order: PaymentOrder; built: Bu
       feeAtomic: BigInt(transaction.meta?.fee ?? 0),
     },
   }
-}
-
-async function simulate(rpc: Rpc, order: PaymentOrder, bytes: Uint8Array): Promise<Simulation> {
-  const addresses = [order.sender, order.recipient]
-  try {
-    return await rpc(async (connection) => {
-      const before = await connection.getMultipleAccountsInfo(
-        addresses.map((address) => new PublicKey(address)),
-        'confirmed',
-      )
-      const { value } = await connection.simulateTransaction(VersionedTransaction.deserialize(bytes), {
-        sigVerify: false,
-        replaceRecentBlockhash: false,
-        commitment: 'confirmed',
-        accounts: { encoding: 'base64', addresses },
-      })
-      if (value.err) {
-        const reason = describeFailure(value.err)
-        // A node that lags does not know the blockhash yet: it tried nothing out.
-        return reason === 'BlockhashNotFound'
-          ? { state: 'unavailable', reason: 'your connection lags behind the network.' }
-          : { state: 'failed', reason: `${reason}.` }
-      }
-      const changes = addresses.map((address, index) => ({
-        who: index === 0 ? ('you' as const) : ('recipient' as const),
-        address,
-        beforeAtomic: BigInt(before[index]?.lamports ?? 0),
-        afterAtomic: BigInt(value.accounts?.[index]?.lamports ?? before[index]?.lamports ?? 0),
-      }))
-      return { state: 'passed', changes }
-    })
-  } catch {
-    return { state: 'unavailable', reason: 'your connection to the network did not answer.' }
-  }
-}
-
-/** A cluster's error in a word or two: `InsufficientFundsForRent`, or the instruction that failed and how. */
-function describeFailure(error: unknown): string {
-  if (typeof error === 'string') return error
-  if (typeof error !== 'object' || error === null) return 'no reason given'
-  const [name, detail] = Object.entries(error)[0] ?? ['no reason given', undefined]
-  return name === 'InstructionError' && Array.isArray(detail)
-    ? `instruction ${Number(detail[0]) + 1}, ${describeFailure(detail[1])}`
-    : name === 'Custom'
-      ? `code ${String(detail)}`
-      : name
 }

@@ -76,7 +76,7 @@ export function authorizationReader(terms: Terms): TransactionReader {
   // Read at each comparison: what is shown is good for no longer than from now.
   const latest = () => BigInt(Math.floor(serverNow() / 1000) + validS(terms))
   return {
-    match: (order, { paymentId, maxFeeAtomic }, bytes) => matchAuthorization(intentOf(order, paymentId, maxFeeAtomic), bytes, latest()),
+    match: (order, attempt, bytes) => matchAuthorization(intentOf(order, attempt), bytes, latest()),
     describe: (order, bytes) => describeAuthorization(bytes, order.asset),
     nonce: () => null,
     compareSigned: (order, built, signed) => {

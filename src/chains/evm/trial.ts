@@ -1,0 +1,59 @@
+import { decodeFunctionResult, encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import type { PaymentIntent } from '../intent.ts'
+import { encodeTransfer } from './erc20.ts'
+
+/** A token payment tried out on a node, without sending anything: what it asks, and what the answers mean. */
+
+export type TrialPayment = Pick<PaymentIntent, 'asset' | 'sender' | 'recipient' | 'amountAtomic'>
+export type TrialCall = { from: Hex; to: Hex; data: Hex; gas?: Hex }
+export type Balances = { sender: bigint; recipient: bigint }
+
+export function encodeBalanceOf(owner: string): Hex {
+  return encodeFunctionData({ abi: erc20Abi, functionName: 'balanceOf', args: [owner as Hex] })
+}
+
+/** Undefined when the contract answered something that is no balance, as an address without code does. */
+export function readBalance(data: Hex | undefined): bigint | undefined {
+  if (data === undefined || data.length !== 66) return undefined
+  return decodeFunctionResult({ abi: erc20Abi, functionName: 'balanceOf', data })
+}
+
+/** A token says `true`, or, as some old ones do, nothing. Everything else is a refusal. */
+export function saysTransferred(data: Hex | undefined): boolean {
+  return data === undefined || data === '0x' || (data.length === 66 && BigInt(data) === 1n)
+}
+
+/** The calls of `eth_simulateV1`, one after another on the same state: both balances, the transfer, both balances again. */
+export function trialCalls(payment: TrialPayment, gas?: bigint): TrialCall[] {
+  const { asset, sender, recipient } = payment
+  const call = (data: Hex): TrialCall => ({ from: sender as Hex, to: asset.address as Hex, data })
+  const balances = [call(encodeBalanceOf(sender)), call(encodeBalanceOf(recipient))]
+  return [...balances, { ...call(encodeTransfer(payment)), ...(gas !== undefined && { gas: `0x${gas.toString(16)}` as const }) }, ...balances]
+}
+
+type CallResult = { status: string; returnData: Hex; error?: { message?: string | undefined } | undefined }
+
+export type Trial =
+  | { ok: true; before: Balances; after: Balances }
+  /** `reason` in the token's own words, where it has any. */
+  | { ok: false; reason: string | undefined }
+
+/** What the calls showed; undefined when the answer is none that a token would give. */
+export function readTrial(results: readonly CallResult[]): Trial | undefined {
+  const [sender, recipient, transfer, senderAfter, recipientAfter] = results
+  if (!transfer) return undefined
+  if (transfer.status !== '0x1') return { ok: false, reason: transfer.error?.message }
+  if (!saysTransferred(transfer.returnData)) return { ok: false, reason: 'it says that it did not transfer.' }
+  const [before, after] = [readPair(sender, recipient), readPair(senderAfter, recipientAfter)]
+  return before && after && { ok: true, before, after }
+}
+
+/** Whether exactly the amount goes from one to the other: a token that keeps or burns a part pays less than was asked for. */
+export function isExact({ amountAtomic }: Pick<TrialPayment, 'amountAtomic'>, { before, after }: { before: Balances; after: Balances }): boolean {
+  return before.sender - after.sender === amountAtomic && after.recipient - before.recipient === amountAtomic
+}
+
+function readPair(sender: CallResult | undefined, recipient: CallResult | undefined): Balances | undefined {
+  const [first, second] = [readBalance(sender?.returnData), readBalance(recipient?.returnData)]
+  return first === undefined || second === undefined ? undefined : { sender: first, recipient: second }
+}
