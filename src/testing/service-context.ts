@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { inspect } from 'node:util'
 import { expect } from 'vitest'
 import type { Network } from '#contract/network.ts'
 import { openDatabase } from '#postgres/open.ts'
@@ -47,7 +48,7 @@ export async function eventually<T>(read: () => Promise<T>, holds: (value: T) =>
   for (;;) {
     const value = await read()
     if (holds(value)) return value
-    if (Date.now() > deadline) expect.fail(`still not so after ${DEADLINE_MS} ms: ${JSON.stringify(value)}`)
+    if (Date.now() > deadline) expect.fail(`still not so after ${DEADLINE_MS} ms: ${inspect(value, { depth: 6 })}`)
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }

@@ -33,10 +33,10 @@ export interface Chain {
   /** Hands a signed transaction to the network; sending the same bytes again changes nothing. A refusal does not prove that it never lands. */
   broadcast(bytes: Uint8Array): Promise<Broadcast>
   /**
-   * What a managed wallet can spend, read at one height. `openSignatures` is asked after the balance was read and names what is signed and may have landed:
-   * what it does not name is not in the balance.
+   * What a managed wallet can spend. Where the chain has no nonces, `openPayments` is asked before the balance is: it names the payments that are signed
+   * and may have landed at `since` or later.
    */
-  funds(address: string, openSignatures: () => Promise<readonly string[]>): Promise<Funds>
+  funds(address: string, openPayments: (since: number) => Promise<readonly OpenPayment[]>): Promise<Funds>
   token(address: string): Promise<TokenInfo | undefined>
   /** For /health/ready: resolves when the chain answers and is the one configured (chain id or genesis hash). */
   check(): Promise<void>
@@ -86,14 +86,19 @@ export type Wanted = {
   signed?: readonly string[]
 }
 
-/** The state of a wallet in one block. */
+/** A payment and everything that was signed for it. */
+export type OpenPayment = { id: string; signatures: readonly string[] }
+
+/** The state of a wallet. */
 export type Funds = {
+  /** What was known to have landed before this height, when the reading began, is in the balance. */
   height: number
   balanceAtomic: bigint
   /** EVM: the next nonce; every transaction with a smaller one is in the balance, no other. */
   nonce: number | null
-  /** Solana: those of the open transactions that are in the balance. */
+  /** Solana: those of the open payments that are in the balance for certain, and the others. */
   landed: ReadonlySet<string>
+  unproven: ReadonlySet<string>
   /** What must stay in the wallet, unless it is emptied. */
   minimumAtomic: bigint
 }

@@ -2,7 +2,7 @@ import { and, asc, eq, gte, inArray, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from './payments.ts'
-import { payment } from './schema.ts'
+import { attempt, payment } from './schema.ts'
 
 /** One sender on one network: its nonces and funds are handed out one payment after the other. */
 export type Lane = { network: NetworkId; sender: string }
@@ -14,26 +14,37 @@ export async function lockLane(tx: Database, { network, sender }: Lane): Promise
 
 const OPEN = ['created', 'pending', 'rolled_back'] as const
 
-/** Payments of a lane that were not paid at a height, as far as the rows tell: open ones, and those that landed at it or later. */
-export async function readUnpaid(db: Database, { network, sender }: Lane, height: number): Promise<PaymentRecord[]> {
+/** Payments of a lane that were not paid at a height, as far as the rows tell: open ones, those that landed at it or later, and those named. */
+export async function readUnpaid(db: Database, lane: Lane, { height, named }: { height: number; named: ReadonlySet<string> }): Promise<PaymentRecord[]> {
   return db
     .select()
     .from(payment)
-    .where(
-      and(
-        eq(payment.mode, 'hosted'),
-        eq(payment.network, network),
-        eq(payment.sender, sender),
-        or(inArray(payment.status, [...OPEN]), gte(payment.blockHeight, height)),
-      ),
-    )
+    .where(and(inLane(lane), or(isUnpaid(height), named.size > 0 ? inArray(payment.id, [...named]) : undefined)))
+}
+
+/** The same payments, each with all that was signed for it. */
+export async function readUnpaidSignatures(db: Database, lane: Lane, height: number): Promise<{ id: string; signatures: string[] }[]> {
+  const rows = await db
+    .select({ id: payment.id, signature: attempt.signature })
+    .from(payment)
+    .innerJoin(attempt, eq(attempt.paymentId, payment.id))
+    .where(and(inLane(lane), isUnpaid(height)))
+  return [...Map.groupBy(rows, ({ id }) => id)].map(([id, attempts]) => ({ id, signatures: attempts.map(({ signature }) => signature) }))
+}
+
+function inLane({ network, sender }: Lane) {
+  return and(eq(payment.mode, 'hosted'), eq(payment.network, network), eq(payment.sender, sender))
+}
+
+function isUnpaid(height: number) {
+  return or(inArray(payment.status, [...OPEN]), gte(payment.blockHeight, height))
 }
 
 /** Payments of a lane from a nonce on. */
-export async function readFromNonce(db: Database, { network, sender }: Lane, nonce: number): Promise<PaymentRecord[]> {
+export async function readFromNonce(db: Database, lane: Lane, nonce: number): Promise<PaymentRecord[]> {
   return db
     .select()
     .from(payment)
-    .where(and(eq(payment.mode, 'hosted'), eq(payment.network, network), eq(payment.sender, sender), gte(payment.nonce, nonce)))
+    .where(and(inLane(lane), gte(payment.nonce, nonce)))
     .orderBy(asc(payment.nonce))
 }

@@ -3,6 +3,7 @@ import type { Observation } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { isProven } from '../db/claims.ts'
 import { findBySignature, lockPayment, movePayment, type MoveFacts, type PaymentRecord } from '../db/payments.ts'
+import { isUniqueViolation } from '../db/unique-violation.ts'
 import { recordEvent } from '../events/record.ts'
 import { pays } from './pays.ts'
 
@@ -91,13 +92,4 @@ function factsOf(row: PaymentRecord, { observation, signature }: Seen, move: { t
     ...(move.to === 'failed' && { failure }),
     ...(confirmedAt && { confirmedAt }),
   }
-}
-
-const UNIQUE_VIOLATION = '23505'
-
-function isUniqueViolation(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if ('code' in cause && cause.code === UNIQUE_VIOLATION) return true
-  }
-  return false
 }

@@ -2,20 +2,31 @@ import { nativeAsset, type Network } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Built, Chain, Funds } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
-import { lockLane, readFromNonce, readUnpaid, type Lane } from '../db/lanes.ts'
+import { lockLane, readFromNonce, readUnpaid, readUnpaidSignatures, type Lane } from '../db/lanes.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 
 export type Shortage = Extract<Built, { code: 'INSUFFICIENT_BALANCE' }>
-/** The nonce is null where the chain has none. */
-export type Place = { ok: true; nonce: number | null } | { ok: false; shortage: Shortage }
+/**
+ * The nonce is null where the chain has none. `uncertain`: payments under way made it short, and some of them may have left the balance already, so that a
+ * later look may find room.
+ */
+export type Place = { ok: true; nonce: number | null } | { ok: false; shortage: Shortage; uncertain: boolean }
 
-/** What a lane can spend, as the chain shows it now. No lock is held: `takePlace` compares it with the rows later. */
+/** Readings under way, by the lane they are of. */
+const readings = new WeakMap<Context, Map<string, Promise<Funds>>>()
+
+/**
+ * What a lane can spend, as the chain shows it now. No lock is held: `takePlace` compares it with the rows later, and counts whatever a reading does not
+ * hold for certain as still to be paid. So a reading stays good while others take their places, and all who ask at the same moment share one.
+ */
 export function readLaneFunds(context: Context, chain: Chain, sender: string): Promise<Funds> {
   const lane = { network: chain.network.network, sender }
-  return chain.funds(sender, async () => {
-    const open = await readUnpaid(context.db, lane, Number.MAX_SAFE_INTEGER)
-    return open.flatMap(({ reportedSignature }) => reportedSignature ?? [])
-  })
+  const name = `${lane.network} ${sender}`
+  const underWay = readings.get(context) ?? new Map<string, Promise<Funds>>()
+  readings.set(context, underWay)
+  const reading = underWay.get(name) ?? chain.funds(sender, (since) => readUnpaidSignatures(context.db, lane, since)).finally(() => underWay.delete(name))
+  underWay.set(name, reading)
+  return reading
 }
 
 type Request = { network: Network; sender: string; funds: Funds; amountAtomic: bigint; feeAtomic: bigint; replacing?: string }
@@ -35,7 +46,10 @@ export async function takePlace(tx: Database, request: Request): Promise<Place> 
   const left = available - amountAtomic - feeAtomic
   // Emptied only when nothing else is under way: the order in which transactions land is not ours.
   const fits = left >= funds.minimumAtomic || (left === 0n && others.length === 0)
-  if (!fits) return { ok: false, shortage: describeShortage(request, available) }
+  if (!fits) {
+    const uncertain = funds.nonce === null && others.length > 0 && funds.balanceAtomic - amountAtomic - feeAtomic >= funds.minimumAtomic
+    return { ok: false, shortage: describeShortage(request, available), uncertain }
+  }
   const used = promised.map(({ nonce }) => (nonce ?? 0) + 1)
   return { ok: true, nonce: funds.nonce === null ? null : Math.max(funds.nonce, ...used) }
 }
@@ -43,8 +57,8 @@ export async function takePlace(tx: Database, request: Request): Promise<Place> 
 /** Payments whose cost is not in the balance that was read. */
 async function readPromised(tx: Database, lane: Lane, funds: Funds): Promise<PaymentRecord[]> {
   if (funds.nonce !== null) return readFromNonce(tx, lane, funds.nonce)
-  const unpaid = await readUnpaid(tx, lane, funds.height)
-  return unpaid.filter(({ signature, reportedSignature }) => !funds.landed.has(signature ?? reportedSignature ?? ''))
+  const unpaid = await readUnpaid(tx, lane, { height: funds.height, named: funds.unproven })
+  return unpaid.filter(({ id }) => !funds.landed.has(id))
 }
 
 function describeShortage({ network, funds, amountAtomic, feeAtomic }: Request, available: bigint): Shortage {

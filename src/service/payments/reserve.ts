@@ -4,38 +4,38 @@ import type { Network } from '#contract/network.ts'
 import type { Built, Funds } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { crashPoint } from '../crash.ts'
-import { insertAttempt, type AttemptRecord } from '../db/attempts.ts'
-import { insertPayment, type PaymentRecord } from '../db/payments.ts'
+import { insertAttempt } from '../db/attempts.ts'
+import { insertPayment } from '../db/payments.ts'
 import { recordEvent } from '../events/record.ts'
 import { signPayment } from '../wallets/sign.ts'
-import { takePlace } from './lane.ts'
-import { refuseBuilt } from './refuse-built.ts'
+import { takePlace, type Place } from './lane.ts'
+import type { Kept } from './settle-doubt.ts'
 
 export type Order = {
   accountId: string
   network: Network
   intent: PaymentIntent
   built: Extract<Built, { ok: true }>
-  funds: Funds
   priorityFeeAtomic: bigint | undefined
   resource: string | undefined
   metadata: Record<string, unknown> | undefined
   idempotency: { key: string; fingerprint: string } | undefined
 }
 
+export type Reserved = ({ ok: true } & Kept) | Extract<Place, { ok: false }>
+
 /**
  * Takes the funds and a nonce, signs, and keeps payment and signed bytes, all in one commit: before it nothing exists, after it the payment is carried out,
- * whatever happens to this process.
- * @throws `INSUFFICIENT_BALANCE` when the wallet does not bear it beside what is under way
+ * whatever happens to this process. Nothing is kept when the wallet does not bear it beside what is under way.
  */
-export async function reserve(context: Context, order: Order, secret: Uint8Array): Promise<{ payment: PaymentRecord; attempt: AttemptRecord }> {
-  const { accountId, network, intent, built, funds } = order
+export async function reserve(context: Context, order: Order, { funds, secret }: { funds: Funds; secret: Uint8Array }): Promise<Reserved> {
+  const { accountId, network, intent, built } = order
   const { paymentId, sender, amountAtomic } = intent
   const { feeAtomic } = built
   const at = context.now()
   return context.db.transaction(async (tx) => {
     const place = await takePlace(tx, { network, sender, funds, amountAtomic, feeAtomic })
-    if (!place.ok) throw refuseBuilt(place.shortage, { recipientAddress: intent.recipient }, amountAtomic)
+    if (!place.ok) return place
     crashPoint(context, 'send:reserved')
     const { bytes, signature } = signPayment(intent, secret, { unsigned: built.bytes, nonce: place.nonce })
     crashPoint(context, 'send:signed')
@@ -61,7 +61,7 @@ export async function reserve(context: Context, order: Order, secret: Uint8Array
       broadcastAt: at,
     })
     await recordEvent(tx, { accountId, paymentId, status: 'created', source: 'service', blockHeight: null, at })
-    return { payment, attempt }
+    return { ok: true, payment, attempt }
   })
 }
 

@@ -88,11 +88,32 @@ test('equal sends at the same moment are as many transfers; of a hundred with fu
   const sender = await managed(37n * (SOL / 100n + FEE) + RENT + SOL / 1_000n)
   const outcomes = await Promise.allSettled(Array.from({ length: 100 }, () => onceDecided(() => send(sender, payee))))
   const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
+  const made = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.paymentId] : []))
   expect(refused.map(({ code }) => code)).toEqual(Array.from({ length: 63 }, () => 'INSUFFICIENT_BALANCE'))
+  const paid = async () => (await Promise.all(made.map((id) => readPaymentBody(context, id)))).map(({ status, failure }) => failure ?? status)
+  await eventually(paid, (statuses) => statuses.every((status) => status === 'confirmed' || status === 'finalized'))
+  expect(await balanceOf(payee)).toBe(SOL + 37n * (SOL / 100n))
+})
+
+test('a transaction that a node refuses to run is not told as failed: it is signed again, and pays once', { timeout: 90_000 }, async () => {
+  const payee = await solana.wallet(SOL)
+  const sender = await managed(SOL)
+  gate.refuse = 'sendTransaction'
+  const { paymentId } = await send(sender, payee)
+  const [attempt] = await readAttempts(context.db, paymentId)
+  // Out of date, but not for good: a node that is asked to run it tells why it would not, as the outcome of a transaction.
   await eventually(
-    () => balanceOf(payee),
-    (lamports) => lamports === SOL + 37n * (SOL / 100n),
+    () => solana.connection.getBlockHeight('confirmed'),
+    (height) => height > Number(attempt?.lastValidBlockHeight),
   )
+  await solana.connection.sendRawTransaction(Buffer.from(attempt?.signedTransaction ?? '', 'base64'), { skipPreflight: true })
+  gate.refuse = undefined
+  const paid = await eventually(
+    () => readPaymentBody(context, paymentId),
+    ({ status }) => status === 'finalized' || status === 'failed',
+  )
+  expect([paid.status, paid.failure]).toEqual(['finalized', null])
+  expect(await balanceOf(payee)).toBe(SOL + SOL / 100n)
 })
 
 test('a transaction that never left is signed again once its blockhash is out of date for good, and pays once', { timeout: 90_000 }, async () => {

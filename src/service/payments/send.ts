@@ -1,36 +1,30 @@
-import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
-import { nativeAsset } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
-import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Actor, Context } from '../context.ts'
 import { crashPoint } from '../crash.ts'
-import { findByIdempotencyKey, findPayment, type PaymentRecord } from '../db/payments.ts'
-import { findWallet } from '../db/wallets.ts'
+import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { unseal } from '../wallets/seal.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
 import { checkRecipient } from './check-recipient.ts'
 import { estimateConfirmation } from './estimate.ts'
+import { findEarlier, isSecondOfKey, keep } from './keep.ts'
 import { readLaneFunds } from './lane.ts'
-import { chainOf, refuseParameters } from './network.ts'
+import { chainOf } from './network.ts'
 import { push, tellPending } from './push.ts'
-import { readWish, type Wish } from './read-wish.ts'
+import { readSend } from './read-send.ts'
 import { refuseBuilt } from './refuse-built.ts'
-import { reserve } from './reserve.ts'
-import { readPaymentBody } from './status.ts'
+import type { Kept } from './settle-doubt.ts'
+import { describePayment, readPaymentBody } from './status.ts'
 
-type Body = EndpointInput<'paymentSend'>['body']
 export type SendRequest = {
-  body: Body
+  body: EndpointInput<'paymentSend'>['body']
   /** The key of the request and what it asks. */
   idempotency: { key: string; fingerprint: string } | undefined
   /** How long the answer may wait for the confirmation. */
   waitMs: number
 }
 
-/** In the native currency, both ends included: specification, section 8. */
-const BOUNDS = { amount: ['0.001', '100'], priorityFee: ['0.00001', '0.01'] } as const
 const POLL_MS = 100
 
 /**
@@ -39,15 +33,20 @@ const POLL_MS = 100
  * @throws `INVALID_PARAMETERS`, `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE`, `IDEMPOTENCY_CONFLICT`, `CHAIN_UNAVAILABLE`; never once the payment is kept
  */
 export async function sendPayment(context: Context, actor: Actor, request: SendRequest): Promise<EndpointReply<'paymentSend'>> {
-  const earlier = request.idempotency && (await findByIdempotencyKey(context.db, actor.accountId, request.idempotency.key))
-  if (earlier && earlier.idempotencyFingerprint !== request.idempotency?.fingerprint) throw new ProblemError('IDEMPOTENCY_CONFLICT')
-  const payment = earlier ?? (await carryOut(context, actor, request))
-  const chain = chainOf(context, payment.network)
-  await untilDecided(context, payment.id, request.waitMs)
-  return { ...(await readPaymentBody(context, payment.id)), estimatedConfirmation: estimateConfirmation(chain.network) }
+  const earlier = await findEarlier(context, actor.accountId, request.idempotency)
+  if (earlier) return answer(context, earlier, request.waitMs)
+  try {
+    const kept = await prepare(context, actor, request)
+    return await carryOut(context, kept, request.waitMs)
+  } catch (error) {
+    // Another request under this key was faster: its payment is the answer.
+    const other = isSecondOfKey(error) ? await findEarlier(context, actor.accountId, request.idempotency) : undefined
+    if (!other) throw error
+    return answer(context, other, request.waitMs)
+  }
 }
 
-async function carryOut(context: Context, actor: Actor, { body, idempotency }: SendRequest): Promise<PaymentRecord> {
+async function prepare(context: Context, actor: Actor, { body, idempotency }: SendRequest): Promise<Kept> {
   const { wish, wallet } = await readSend(context, actor, body)
   const { network, asset, amountAtomic, priorityFeeAtomic } = wish
   const sender = wallet.address
@@ -61,16 +60,26 @@ async function carryOut(context: Context, actor: Actor, { body, idempotency }: S
 
   const secret = await unseal(context.vault, wallet, wallet)
   const intent = { ...wanted, maxFeeAtomic: built.feeAtomic }
-  const { accountId } = actor
-  const order = { accountId, network, intent, built, funds, priorityFeeAtomic, resource: body.resource, metadata: body.metadata, idempotency }
-  const kept = await reserve(context, order, secret).finally(() => secret.fill(0))
-  crashPoint(context, 'send:persisted')
-  await launch(context, chain, kept)
-  return kept.payment
+  const order = { accountId: actor.accountId, network, intent, built, priorityFeeAtomic, resource: body.resource, metadata: body.metadata, idempotency }
+  return keep(context, chain, { order, funds, secret }).finally(() => secret.fill(0))
 }
 
-/** From here on nothing may fail the request: the watcher finishes what this process does not. */
-async function launch(context: Context, chain: Chain, { payment, attempt }: Awaited<ReturnType<typeof reserve>>): Promise<void> {
+/** From here on nothing fails the request: the watcher finishes what this process does not, and a database that is lost now does not undo the payment. */
+async function carryOut(context: Context, kept: Kept, waitMs: number): Promise<EndpointReply<'paymentSend'>> {
+  const { payment } = kept
+  crashPoint(context, 'send:persisted')
+  const chain = chainOf(context, payment.network)
+  try {
+    await launch(context, chain, kept)
+    return await answer(context, payment, waitMs)
+  } catch (error) {
+    context.log.error({ paymentId: payment.id, err: error }, 'a payment was kept, and its request could not be followed to the end; the watcher goes on')
+    const body = await describePayment(context, { ...payment, status: 'pending' }, [])
+    return { ...body, estimatedConfirmation: estimateConfirmation(chain.network) }
+  }
+}
+
+async function launch(context: Context, chain: Chain, { payment, attempt }: Kept): Promise<void> {
   await push(context, chain, attempt)
   crashPoint(context, 'send:broadcast')
   await tellPending(context, payment.id)
@@ -78,35 +87,10 @@ async function launch(context: Context, chain: Chain, { payment, attempt }: Awai
   wakeWatcher(chain)
 }
 
-/** All that is wrong with a request, in one answer. */
-async function readSend(context: Context, actor: Actor, body: Body) {
-  const wish = readWish(context.config.networks, body)
-  const wallet = await findWallet(context.db, { accountId: actor.accountId, address: body.walletAddress })
-  const details = { ...(wish.ok ? {} : wish.details), ...outOfBounds(wish, body) }
-  if (!wallet) details.walletAddress ??= 'Expected a wallet that the service manages for this account; GET /wallets lists them.'
-  if (!wish.ok || !wallet || Object.keys(details).length > 0) throw refuseParameters(details)
-  return { wish, wallet }
-}
-
-function outOfBounds(wish: Wish, body: Body): Record<string, string> {
-  const decimals = wish.ok ? nativeAsset(wish.network).decimals : 18
-  const details: Record<string, string> = {}
-  for (const field of ['amount', 'priorityFee'] as const) {
-    const text = body[field]
-    const problem = text === undefined ? undefined : boundProblem(text, decimals, BOUNDS[field])
-    if (problem !== undefined) details[field] = problem
-  }
-  return details
-}
-
-function boundProblem(text: string, decimals: number, [least, most]: readonly [string, string]): string | undefined {
-  const [value, min, max] = [text, least, most].map((number) => parseAmount(number, decimals))
-  if (!value || !min?.ok || !max?.ok) return undefined
-  if (!value.ok)
-    return value.problem === 'not_positive' ? `Expected at least ${least}, received ${text}.` : describeAmountProblem(value.problem, text, decimals)
-  if (value.atomic < min.atomic) return `Expected at least ${least}, received ${formatAmount(value.atomic, decimals)}.`
-  if (value.atomic > max.atomic) return `Expected at most ${most}, received ${formatAmount(value.atomic, decimals)}.`
-  return undefined
+async function answer(context: Context, payment: PaymentRecord, waitMs: number): Promise<EndpointReply<'paymentSend'>> {
+  await untilDecided(context, payment.id, waitMs)
+  const { network } = chainOf(context, payment.network)
+  return { ...(await readPaymentBody(context, payment.id)), estimatedConfirmation: estimateConfirmation(network) }
 }
 
 /** Waits until the outcome is known, or the time is up. The row is what counts: another process may follow this chain. */

@@ -81,7 +81,8 @@ async function replace(context: Context, { payment, newest, chain }: Stuck, { ch
       const [last] = await readAttempts(tx, payment.id)
       if (!row || row.status !== payment.status || last?.number !== newest.number) return undefined
       if (!place.ok) {
-        if (!keepWhenShort)
+        // What is uncertain is looked at again in the next round.
+        if (!keepWhenShort && !place.uncertain)
           await failPayment(tx, row, { failure: 'The transaction did not land, and the wallet holds too little to make it again: nothing was paid.', at })
         return undefined
       }

@@ -5,7 +5,7 @@ import { familyOf, nativeAsset, SOLANA_FINAL_CONFIRMATIONS } from '#contract/net
 import { ProblemError } from '#contract/problem.ts'
 import type { Head } from '../chains/chain.ts'
 import type { Actor, Context } from '../context.ts'
-import { findPayment, readEvents, type PaymentRecord } from '../db/payments.ts'
+import { findPayment, readEvents, type EventRecord, type PaymentRecord } from '../db/payments.ts'
 import { readMetadata } from './metadata.ts'
 
 /** @throws `NOT_FOUND` for an unknown payment and for another account's alike */
@@ -32,7 +32,12 @@ function notFound(id: string): ProblemError {
 }
 
 async function toBody(context: Context, row: PaymentRecord): Promise<EndpointReply<'paymentStatus'>> {
-  const [events, head] = await Promise.all([readEvents(context.db, row.id), context.chains.get(row.network)?.recentHead()])
+  return describePayment(context, row, await readEvents(context.db, row.id))
+}
+
+/** The status body of a row and its events. Asks no database, and never throws. */
+export async function describePayment(context: Context, row: PaymentRecord, events: readonly EventRecord[]): Promise<EndpointReply<'paymentStatus'>> {
+  const head = await context.chains.get(row.network)?.recentHead()
   return {
     success: true,
     paymentId: row.id,

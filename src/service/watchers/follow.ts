@@ -30,7 +30,10 @@ export async function followOnce(context: Context, chain: Chain, options: { expi
   const [hosted, others] = [waiting.filter(isHosted), waiting.filter((payment) => !isHosted(payment))]
   await each(round, hosted, checkHosted)
   await each(round, options.expiredToo ? [...others, ...expired] : others, checkReported)
-  const readTo = await search(round, (options.expiredToo || chain.scansBlocks ? [...waiting, ...expired] : waiting).filter(isSearched))
+  const readTo = await search(
+    round,
+    (options.expiredToo || chain.scansBlocks ? [...waiting, ...expired] : waiting).filter((payment) => isSearched(payment, chain)),
+  )
   await each(round, payments.filter(isConfirmed), checkConfirmed)
   // What blocks up to the finalized one hold has been found by now; before that, nothing may be called missing.
   if (readTo >= head.finalizedHeight) await each(round, others, checkLate)
@@ -80,7 +83,9 @@ async function search(round: Round, searched: readonly PaymentRecord[]): Promise
 /** What is not certain yet is kept as if it had been reported: its block is not searched again. */
 async function checkFound({ context, chain }: Round, { paymentId, signature }: Found): Promise<void> {
   if (await findBySignature(context.db, chain.network.network, signature)) return
-  const applied = await applyObservation(context, { paymentId, signature, observation: await chain.observe(signature), source: 'watcher' })
+  const observation = await chain.observe(signature)
+  if (observation.state === 'not_found') return
+  const applied = await applyObservation(context, { paymentId, signature, observation, source: 'watcher' })
   if (applied === 'same') await setReported(context.db, paymentId, signature)
 }
 
@@ -114,9 +119,9 @@ function isConfirmed(payment: PaymentRecord): boolean {
   return payment.status === 'confirmed'
 }
 
-/** The transaction of a proof is known from the beginning. */
-function isSearched({ mode }: PaymentRecord): boolean {
-  return mode !== 'received'
+/** The transaction of a proof is known from the beginning; so is what the service signed, and where a memo names a payment, only that can be it. */
+function isSearched({ mode }: PaymentRecord, { scansBlocks }: Chain): boolean {
+  return mode !== 'received' && (scansBlocks || mode !== 'hosted')
 }
 
 function isWaiting({ status }: PaymentRecord): boolean {

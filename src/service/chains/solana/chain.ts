@@ -8,7 +8,8 @@ import { openEndpoints } from './client.ts'
 import { find } from './find.ts'
 import { readFunds } from './funds.ts'
 import { readHead } from './head.ts'
-import { canNeverLand, isGone, observe } from './observe.ts'
+import { canNeverLand } from './never-land.ts'
+import { isGone, observe } from './observe.ts'
 import { readToken } from './token.ts'
 
 const TOKEN_TTL_MS = 60_000
@@ -31,8 +32,9 @@ export function openSolanaChain(network: Network): Chain {
     isGone: (landed) => isGone(endpoints, landed),
     rehearse: (bytes) => rehearse(endpoints, bytes),
     broadcast: (bytes) => broadcast(endpoints, bytes),
-    funds: (address, openSignatures) => readFunds(endpoints, address, openSignatures),
+    funds: (address, openPayments) => readFunds(endpoints, address, openPayments),
     token,
+    contracts: null,
     check: async () => void (await head.fresh()),
     close: async () => {},
   }

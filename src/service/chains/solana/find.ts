@@ -16,21 +16,29 @@ export async function find(endpoints: SolanaEndpoints, wanted: readonly Wanted[]
   const bySender = Map.groupBy(wanted, ({ sender }) => sender)
   const found = await inParallel([...bySender], PARALLEL_SENDERS, async ([sender, payments]) => {
     const since = Math.min(...payments.map(({ builtHeight }) => builtHeight ?? 0))
-    const signatures = await endpoints.ask((connection) => signaturesOf(connection, sender, since))
+    const signatures = await endpoints.ask((connection) => signaturesOf(connection, sender, { from: since }))
     return payments.flatMap(({ paymentId }) => signatures.filter(({ memo }) => memo?.includes(paymentId)).map(({ signature }) => ({ paymentId, signature })))
   })
   return found.flat()
 }
 
-/** Confirmed transactions that name an account, from a slot on, the newest first. */
-export async function signaturesOf(connection: Connection, address: string, fromSlot: number): Promise<ConfirmedSignatureInfo[]> {
+/** Confirmed transactions that name an account, from a slot on, the newest first; told only by a node that knows the chain up to the slot `knownTo`. */
+export async function signaturesOf(
+  connection: Connection,
+  address: string,
+  { from, knownTo }: { from: number; knownTo?: number },
+): Promise<ConfirmedSignatureInfo[]> {
   const account = new PublicKey(address)
   const signatures: ConfirmedSignatureInfo[] = []
   for (let page = 0; page < MAX_PAGES; page++) {
     const before = signatures.at(-1)?.signature
-    const batch = await connection.getSignaturesForAddress(account, { limit: PAGE, ...(before && { before }) }, 'confirmed')
-    signatures.push(...batch.filter(({ slot }) => slot >= fromSlot))
-    if (batch.length < PAGE || batch.some(({ slot }) => slot < fromSlot)) break
+    const batch = await connection.getSignaturesForAddress(
+      account,
+      { limit: PAGE, ...(before && { before }), ...(knownTo !== undefined && { minContextSlot: knownTo }) },
+      'confirmed',
+    )
+    signatures.push(...batch.filter(({ slot }) => slot >= from))
+    if (batch.length < PAGE || batch.some(({ slot }) => slot < from)) break
   }
   return signatures
 }

@@ -1,33 +1,46 @@
 import { PublicKey, type Connection } from '@solana/web3.js'
-import type { Funds } from '../chain.ts'
+import type { Funds, OpenPayment } from '../chain.ts'
 import type { SolanaEndpoints } from './client.ts'
+import { readStatuses } from './observe.ts'
 
-/** The most signatures a node tells of in one answer. */
-const STATUSES = 256
-
-/** The balance of one slot, and which of the transactions that were open after it was read are in it. */
-export function readFunds(endpoints: SolanaEndpoints, wallet: string, openSignatures: () => Promise<readonly string[]>): Promise<Funds> {
+/**
+ * What a wallet holds, and which of its open payments are in that figure for certain: those whose landing was confirmed before the balance was asked for,
+ * in a slot before the balance's own. Neither alone would do: behind one address there may be nodes of different heights, and a node may name a balance by
+ * a slot that it has reached since it read the balance. Whatever is not certain counts as still to be paid.
+ */
+export function readFunds(endpoints: SolanaEndpoints, wallet: string, openPayments: (since: number) => Promise<readonly OpenPayment[]>): Promise<Funds> {
   return endpoints.ask(async (connection): Promise<Funds> => {
+    const since = await connection.getSlot('confirmed')
+    const open = await openPayments(since)
+    const slots = await readSlots(
+      connection,
+      open.flatMap(({ signatures }) => signatures),
+    )
+    // A node that is behind refuses to answer.
     const [{ context, value }, rent] = await Promise.all([
-      connection.getBalanceAndContext(new PublicKey(wallet), 'confirmed'),
+      connection.getBalanceAndContext(new PublicKey(wallet), { commitment: 'confirmed', minContextSlot: since }),
       connection.getMinimumBalanceForRentExemption(0),
     ])
-    // Read after the balance: what is signed from here on cannot be in it.
-    const signatures = await openSignatures()
-    const landed = new Set<string>()
-    for (let start = 0; start < signatures.length; start += STATUSES) {
-      for (const signature of await readLanded(connection, signatures.slice(start, start + STATUSES), context.slot)) landed.add(signature)
+    const isIn = ({ signatures }: OpenPayment) => signatures.some((signature) => (slots.get(signature) ?? Infinity) < context.slot)
+    const [landed, unproven] = [open.filter(isIn), open.filter((payment) => !isIn(payment))]
+    return {
+      height: since,
+      balanceAtomic: BigInt(value),
+      nonce: null,
+      landed: new Set(landed.map(({ id }) => id)),
+      unproven: new Set(unproven.map(({ id }) => id)),
+      minimumAtomic: BigInt(rent),
     }
-    return { height: context.slot, balanceAtomic: BigInt(value), nonce: null, landed, minimumAtomic: BigInt(rent) }
   })
 }
 
-async function readLanded(connection: Connection, signatures: readonly string[], slot: number): Promise<string[]> {
-  const { context, value } = await connection.getSignatureStatuses([...signatures], { searchTransactionHistory: true })
-  if (context.slot < slot) throw new Error('The node answers from a slot before the one it told the balance of.')
-  return signatures.filter((_, index) => {
-    const status = value[index]
-    // A node may tell a balance from the middle of a slot: what landed in that very slot counts as still to be paid.
-    return status && status.confirmationStatus !== 'processed' && status.slot < slot
-  })
+/** The slots of those that are confirmed. */
+async function readSlots(connection: Connection, signatures: readonly string[]): Promise<Map<string, number>> {
+  const { statuses } = await readStatuses(connection, signatures)
+  return new Map(
+    signatures.flatMap((signature, index): [string, number][] => {
+      const status = statuses[index]
+      return status && status.confirmationStatus !== 'processed' ? [[signature, status.slot]] : []
+    }),
+  )
 }

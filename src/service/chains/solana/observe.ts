@@ -1,11 +1,10 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
-import { SolanaJSONRPCError, type Connection, type VersionedTransactionResponse } from '@solana/web3.js'
+import { SolanaJSONRPCError, type Connection, type SignatureStatus, type VersionedTransactionResponse } from '@solana/web3.js'
 import { decodeLanded } from '#chains/solana/landed.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
 import type { Observation, Transfer, Wanted } from '../chain.ts'
 import type { SolanaEndpoints } from './client.ts'
-import { signaturesOf } from './find.ts'
 
 /** What the cluster knows of a transaction. Only `getSignatureStatuses` tells finality truly on every node. */
 export function observe(endpoints: SolanaEndpoints, signature: string): Promise<Observation> {
@@ -18,6 +17,7 @@ export function observe(endpoints: SolanaEndpoints, signature: string): Promise<
       return { ...FOREIGN, succeeded: status.err === null, height: status.slot, finalized: status.confirmationStatus === 'finalized' }
     // A node may know a status before it serves the transaction.
     if (!landed?.meta) return { state: 'pending' }
+    if (neverRan(landed)) return { state: 'not_found' }
     return {
       state: 'landed',
       succeeded: landed.meta.err === null,
@@ -34,6 +34,14 @@ export function observe(endpoints: SolanaEndpoints, signature: string): Promise<
   })
 }
 
+/**
+ * Whether a node only tells why it would not run a transaction. Whatever is in a block has paid its fee, failed or not; this has not, is in none, and may
+ * still be put into one.
+ */
+function neverRan({ meta }: VersionedTransactionResponse): boolean {
+  return meta !== null && meta.err !== null && feeOf(meta) <= 0n
+}
+
 /** A transaction of a version nobody pays with. */
 const FOREIGN = { state: 'landed', blockHash: null, confirmed: true, feeAtomic: 0n, blockTime: null, transfer: null, failure: null } as const
 
@@ -48,9 +56,43 @@ async function readTransaction(connection: Connection, signature: string): Promi
   }
 }
 
-async function readStatus(connection: Connection, signature: string) {
-  const { value } = await connection.getSignatureStatuses([signature], { searchTransactionHistory: true })
-  return value[0] ?? null
+/** The most signatures a node tells of in one answer. */
+const STATUSES = 256
+
+/** What a node's whole history knows of each signature, and the lowest slot it answered from. */
+export async function readStatuses(connection: Connection, signatures: readonly string[]): Promise<{ slot: number; statuses: (SignatureStatus | null)[] }> {
+  let slot = Infinity
+  const statuses: (SignatureStatus | null)[] = []
+  for (let start = 0; start < signatures.length; start += STATUSES) {
+    const page = signatures.slice(start, start + STATUSES)
+    const { context, value } = await connection.getSignatureStatuses(page, { searchTransactionHistory: true })
+    slot = Math.min(slot, context.slot)
+    statuses.push(...page.map((_, index) => value[index] ?? null))
+  }
+  return { slot, statuses }
+}
+
+async function readStatus(connection: Connection, signature: string): Promise<SignatureStatus | null> {
+  return (await readStatuses(connection, [signature])).statuses[0] ?? null
+}
+
+/** Whether a node's status of a transaction only tells that it would not run it. */
+export async function isRefused(connection: Connection, signature: string): Promise<boolean> {
+  const landed = await readTransaction(connection, signature)
+  return landed !== null && landed !== 'unreadable' && neverRan(landed)
+}
+
+/** Whether a transaction was signed by the payment's sender and names the payment: then it may be the payment, or have been one that failed. */
+export async function isPaidBy(connection: Connection, signature: string, { sender, paymentId }: Pick<Wanted, 'sender' | 'paymentId'>): Promise<boolean> {
+  const landed = await readTransaction(connection, signature)
+  if (landed === 'unreadable') return false
+  // Known by its name and not served: nothing is proven.
+  if (!landed?.meta) return true
+  if (neverRan(landed)) return false
+  const { header, staticAccountKeys } = landed.transaction.message
+  if (!staticAccountKeys.slice(0, header.numRequiredSignatures).some((signer) => signer.toBase58() === sender)) return false
+  const decoded = decodeLanded(landed)
+  return !decoded.ok || decoded.operations.some((operation) => operation.kind === 'memo' && operation.text === paymentId)
 }
 
 /** What left the accounts and arrived nowhere. Some nodes leave the priority fee out of `meta.fee`. */
@@ -75,23 +117,6 @@ export async function isGone(endpoints: SolanaEndpoints, landed: { signature: st
   const proofs = await endpoints.askTwice(async (connection) => {
     const finalized = await connection.getSlot('finalized')
     return finalized >= landed.height && (await readStatus(connection, landed.signature)) === null
-  })
-  return proofs.every(Boolean)
-}
-
-/**
- * True when the finalized block height is past the blockhash's last one, and neither the sender's signatures nor the history of the one reported
- * hold the payment; asked twice, since a node that is behind answers the same as one that knows.
- */
-export async function canNeverLand(endpoints: SolanaEndpoints, wanted: Wanted): Promise<boolean> {
-  const { lastValidBlockHeight, reported, paymentId, sender, builtHeight, signed = [] } = wanted
-  if (lastValidBlockHeight === null) return false
-  const known = reported === null ? signed : [...signed, reported]
-  const proofs = await endpoints.askTwice(async (connection) => {
-    if ((await connection.getBlockHeight('finalized')) <= lastValidBlockHeight) return false
-    for (const signature of known) if ((await readStatus(connection, signature)) !== null) return false
-    const signatures = await signaturesOf(connection, sender, builtHeight ?? 0)
-    return signatures.every(({ memo }) => !memo?.includes(paymentId))
   })
   return proofs.every(Boolean)
 }

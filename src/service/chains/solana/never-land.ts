@@ -1,0 +1,34 @@
+import type { Connection } from '@solana/web3.js'
+import type { Wanted } from '../chain.ts'
+import type { SolanaEndpoints } from './client.ts'
+import { signaturesOf } from './find.ts'
+import { isPaidBy, isRefused, readStatuses } from './observe.ts'
+
+/**
+ * True when the finalized chain is past the last block of a payment's blockhash, and a history that reaches from the payment's first slot to that block holds
+ * neither what was signed for it, nor what was reported, nor a transaction of the sender that names it. Asked twice, and only nodes that show how far they
+ * know the chain count: one that is behind, or has forgotten, answers the same as one that knows.
+ */
+export async function canNeverLand(endpoints: SolanaEndpoints, wanted: Wanted): Promise<boolean> {
+  const proofs = await endpoints.askTwice((connection) => provesAbsence(connection, wanted))
+  return proofs.every(Boolean)
+}
+
+async function provesAbsence(connection: Connection, wanted: Wanted): Promise<boolean> {
+  const { lastValidBlockHeight, reported, paymentId, sender, builtHeight, signed = [] } = wanted
+  if (lastValidBlockHeight === null) return false
+  if ((await connection.getBlockHeight('finalized')) <= lastValidBlockHeight) return false
+  // Height and slot of one block.
+  const { absoluteSlot, blockHeight } = await connection.getEpochInfo('finalized')
+  if ((blockHeight ?? 0) <= lastValidBlockHeight) return false
+  if (builtHeight !== null && (await connection.getFirstAvailableBlock()) > builtHeight) return false
+
+  const known = [...new Set(reported === null ? signed : [...signed, reported])]
+  const { slot, statuses } = await readStatuses(connection, known)
+  if (slot < absoluteSlot) return false
+  for (const [index, signature] of known.entries()) if (statuses[index] !== null && !(await isRefused(connection, signature))) return false
+  const named = (await signaturesOf(connection, sender, { from: builtHeight ?? 0, knownTo: absoluteSlot })).filter(({ memo }) => memo?.includes(paymentId))
+  // Anyone can write an id into a memo and name the sender beside it.
+  for (const { signature } of named) if (await isPaidBy(connection, signature, wanted)) return false
+  return true
+}
