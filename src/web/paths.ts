@@ -1,3 +1,5 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
 import * as v from 'valibot'
 import { PAYMENT_STATUSES } from '#contract/payment.ts'
 
@@ -9,11 +11,21 @@ import { PAYMENT_STATUSES } from '#contract/payment.ts'
 const text = (max: number) => v.fallback(v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(max))), undefined)
 const choice = <const T extends readonly string[]>(values: T) => v.fallback(v.optional(v.picklist(values)), undefined)
 
+/** One or several of a few, with commas. */
+const several = (values: readonly string[]) =>
+  v.fallback(v.optional(v.pipe(v.string(), v.check((list) => list.split(',').every((value) => values.includes(value))))), undefined)
+const spelled = (pattern: RegExp) => v.fallback(v.optional(v.pipe(v.string(), v.regex(pattern))), undefined)
+const day = spelled(/^[12][0-9]{3}-[01][0-9]-[0-3][0-9]$/)
+const decimal = spelled(/^[0-9]{1,30}(\.[0-9]{1,36})?$/)
+
+/** Periods that move with the calendar. */
+export const PERIODS = ['today', '7d', '30d', 'month', 'last-month'] as const
+
 export const routes = {
-  overview: { path: '/', title: 'Overview', search: v.object({ days: choice(['7', '30', '90']) }) },
+  overview: { path: '/', title: msg`Overview`, search: v.object({ days: choice(['7', '30', '90']) }) },
   checkout: {
     path: '/pay',
-    title: 'Pay',
+    title: msg`Pay`,
     search: v.object({
       to: text(64),
       amount: text(80),
@@ -21,20 +33,39 @@ export const routes = {
       resource: text(2048),
       description: text(300),
       reference: text(100),
+      /** An address or a configured symbol; native otherwise. */
+      asset: text(64),
       /** A payment already begun in this browser: its page is this one until it is done. */
       payment: text(40),
     }),
   },
+  /** A seller's link: what it sets stands in it, signed. */
+  payLink: { path: '/pay/:link', title: msg`Pay`, search: v.object({ payment: text(40) }) },
+  links: { path: '/links', title: msg`Payment links`, search: v.object({}) },
   payments: {
     path: '/payments',
-    title: 'Payments',
-    search: v.object({ type: choice(['sent', 'received']), status: choice(PAYMENT_STATUSES), network: text(64), q: text(300) }),
+    title: msg`Payments`,
+    search: v.object({
+      type: choice(['sent', 'received']),
+      status: several(PAYMENT_STATUSES),
+      network: text(64),
+      /** A configured symbol. */
+      asset: text(64),
+      when: choice(PERIODS),
+      /** Days, both inclusive, in the reader's time zone; in place of `when`. */
+      from: day,
+      to: day,
+      min: decimal,
+      max: decimal,
+      q: text(300),
+    }),
   },
-  payment: { path: '/payments/:paymentId', title: 'Payment', search: v.object({}) },
-  settings: { path: '/settings', title: 'Settings', search: v.object({}) },
+  payment: { path: '/payments/:paymentId', title: msg`Payment`, search: v.object({}) },
+  developers: { path: '/developers', title: msg`Developers`, search: v.object({ period: choice(['hour', 'day']), key: text(40) }) },
+  settings: { path: '/settings', title: msg`Settings`, search: v.object({}) },
 } as const satisfies Record<string, Route>
 
-type Route = { path: `/${string}`; title: string; search: v.GenericSchema<Record<string, unknown>, Record<string, string | undefined>> }
+type Route = { path: `/${string}`; title: MessageDescriptor; search: v.GenericSchema<Record<string, unknown>, Record<string, string | undefined>> }
 
 export type RouteName = keyof typeof routes
 export type SearchOf<K extends RouteName> = v.InferOutput<(typeof routes)[K]['search']>

@@ -6,13 +6,16 @@ import { matchPath, type RouteName } from '../paths.ts'
 const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType }>>> = {
   overview: () => import('../pages/overview/OverviewPage.tsx').then((module) => ({ default: module.OverviewPage })),
   checkout: () => import('../pages/checkout/CheckoutPage.tsx').then((module) => ({ default: module.CheckoutPage })),
+  payLink: () => import('../pages/checkout/PayLinkPage.tsx').then((module) => ({ default: module.PayLinkPage })),
+  links: () => import('../pages/links/LinksPage.tsx').then((module) => ({ default: module.LinksPage })),
   payments: () => import('../pages/payments/PaymentsPage.tsx').then((module) => ({ default: module.PaymentsPage })),
   payment: () => import('../pages/payment/PaymentPage.tsx').then((module) => ({ default: module.PaymentPage })),
+  developers: () => import('../pages/developers/DevelopersPage.tsx').then((module) => ({ default: module.DevelopersPage })),
   settings: () => import('../pages/settings/SettingsPage.tsx').then((module) => ({ default: module.SettingsPage })),
 }
 
 /** Catalogs a page needs beside its own and the desk's. */
-const words: Partial<Record<RouteName, readonly string[]>> = { checkout: ['paying'] }
+const words: Partial<Record<RouteName, readonly string[]>> = { checkout: ['paying'], payLink: ['checkout', 'paying'] }
 
 async function load(name: RouteName): Promise<{ default: ComponentType }> {
   const [page] = await Promise.all([loaders[name](), ...[name, ...(words[name] ?? [])].map(loadMessages)])

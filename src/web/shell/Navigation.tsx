@@ -7,10 +7,18 @@ import { useRoute } from '../router/use-route.ts'
 import { cx } from '../ui/cx.ts'
 import { Icon, type IconName } from '../ui/Icon.tsx'
 
-const items: readonly { to: string; label: MessageDescriptor; icon: IconName; pages: readonly RouteName[] }[] = [
+const items: readonly {
+  to: string
+  label: MessageDescriptor
+  icon: IconName
+  pages: readonly RouteName[]
+  /** A phone's bar has no room for it; its neighbour's page leads there. */
+  desk?: true
+}[] = [
   { to: pathTo('overview', {}), label: msg`Overview`, icon: 'overview', pages: ['overview'] },
   { to: pathTo('payments', {}), label: msg`Payments`, icon: 'payments', pages: ['payments', 'payment'] },
-  { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout'] },
+  { to: pathTo('links', {}), label: msg`Payment links`, icon: 'link', pages: ['links'], desk: true },
+  { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout', 'payLink'] },
   { to: pathTo('settings', {}), label: msg`Settings`, icon: 'settings', pages: ['settings'] },
 ]
 
@@ -38,21 +46,23 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
   return (
     <nav aria-label={t`Main`} className={nav}>
       <ul className={list}>
-        {items.map(({ to, label, icon, pages }) => {
-          const current = route !== undefined && pages.includes(route.name)
-          return (
-            <li key={to}>
-              <Link
-                aria-current={current ? 'page' : undefined}
-                className={cx('forced-chosen flex items-center font-medium transition-colors', item, current ? here : away)}
-                to={to}
-              >
-                <Icon className={look === 'side' && current ? 'text-accent' : undefined} name={icon} size={20} />
-                {t(label)}
-              </Link>
-            </li>
-          )
-        })}
+        {items
+          .filter(({ desk }) => look === 'side' || !desk)
+          .map(({ to, label, icon, pages }) => {
+            const current = route !== undefined && pages.includes(route.name)
+            return (
+              <li key={to}>
+                <Link
+                  aria-current={current ? 'page' : undefined}
+                  className={cx('forced-chosen flex items-center font-medium transition-colors', item, current ? here : away)}
+                  to={to}
+                >
+                  <Icon className={look === 'side' && current ? 'text-accent' : undefined} name={icon} size={20} />
+                  {t(label)}
+                </Link>
+              </li>
+            )
+          })}
       </ul>
     </nav>
   )

@@ -1,11 +1,11 @@
+import { Trans, useLingui } from '@lingui/react/macro'
 import type { UseFormRegisterReturn } from 'react-hook-form'
-import { formatAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
-import { readAmount } from './fields.ts'
+import { readAmount, writeAmount } from './fields.ts'
 
 export type AmountFieldProps = {
   asset: Asset
@@ -19,31 +19,33 @@ export type AmountFieldProps = {
 
 /** How much, as a decimal of any length, told back as it was understood. */
 export function AmountField({ asset, value, error, maxAtomic, register, onMax }: AmountFieldProps) {
+  const { t } = useLingui()
   const parsed = readAmount(value, asset)
+  const { decimals, symbol } = asset
   return (
     <Field
       error={error}
       hint={
         parsed.ok ? (
-          <>
-            You pay exactly <Amount atomic={parsed.atomic} decimals={asset.decimals} exact symbol={asset.symbol} />
-          </>
+          <Trans>
+            You pay exactly <Amount atomic={parsed.atomic} decimals={decimals} exact symbol={symbol} />
+          </Trans>
         ) : (
-          `Up to ${asset.decimals} decimals.`
+          t`Up to ${decimals} decimals.`
         )
       }
-      label="Amount"
+      label={t`Amount`}
     >
       <Input
         className="min-h-14 [&_input]:text-2xl [&_input]:font-semibold [&_input]:tracking-tight"
         inputMode="decimal"
-        placeholder="0.00"
+        placeholder={writeAmount(0n, decimals)}
         suffix={
           <span className="flex items-center gap-2">
-            <span className="text-sm font-medium">{asset.symbol}</span>
+            <span className="text-sm font-medium">{symbol}</span>
             {maxAtomic !== undefined && maxAtomic > 0n && (
-              <Button onClick={() => onMax(formatAmount(maxAtomic, asset.decimals))} size="sm" title="All but the network fee">
-                Max
+              <Button onClick={() => onMax(writeAmount(maxAtomic, decimals))} size="sm" title={asset.native ? t`All but the network fee` : t`All of it`}>
+                <Trans>Max</Trans>
               </Button>
             )}
           </span>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { shortAddress } from '#contract/address.ts'
+import { shortAddress } from '#contract/known-address.ts'
 import { familyOf } from '#contract/network.ts'
 import { serverNow } from '../../clock.ts'
 import type { PaymentState } from '../../payment/machine.ts'

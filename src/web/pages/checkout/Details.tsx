@@ -1,60 +1,61 @@
-import { useQuery } from '@tanstack/react-query'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
-import { useForm, useWatch } from 'react-hook-form'
-import { familyOf, nativeAsset } from '#contract/network.ts'
+import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
+import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
-import { useSearch } from '../../router/use-route.ts'
+import { queryClient } from '../../api/query-client.ts'
 import { useConfig } from '../../shell/use-config.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
-import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { Select } from '../../ui/Select.tsx'
 import { openConnectDialog, useAccounts } from '../../wallet/accounts.ts'
 import { AmountField } from './AmountField.tsx'
-import { balanceQuery } from './balance.ts'
-import { checkAmount, checkRecipient, type Fields } from './fields.ts'
-import { orderOf, recipientOn, reserveOf, startValues } from './start-values.ts'
+import { FeeField } from './FeeField.tsx'
+import { feeLevelsQuery } from './fee-levels.ts'
+import { checkAmount, checkPriorityFee, checkRecipient, customFeeAtomic, type Fields } from './fields.ts'
 import { FromAccount } from './FromAccount.tsx'
 import { MoreFields } from './MoreFields.tsx'
+import { NetworkFields } from './NetworkFields.tsx'
+import type { OpenLink } from './open-link.ts'
 import { RecipientField } from './RecipientField.tsx'
+import { breachOf } from './spending.ts'
+import { assetOn, orderOf, recipientOn, reserveOf, startValues, type AskedFor } from './start-values.ts'
 import { Steps } from './Steps.tsx'
+import { useFunds } from './use-funds.ts'
 
 export type DetailsProps = {
   /** A payment that is changed: its inputs are kept. */
   previous: PaymentOrder | undefined
-  /** The network of the payment before this one. */
-  network: string | undefined
+  asked: AskedFor
+  /** What it sets is shown above, and no field here. */
+  link: OpenLink | undefined
   onStart: (order: PaymentOrder) => Promise<void>
 }
 
-/** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but a balance. */
-export function Details({ previous, network: networkBefore, onStart }: DetailsProps) {
+/** Step 1: who gets how much, on which network. Nothing is asked of a wallet or a network but balances and recent fees. */
+export function Details({ previous, asked, link, onStart }: DetailsProps) {
+  const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
-  const search = useSearch('checkout')
-  const accounts = useAccounts()
-  const { register, handleSubmit, control, getValues, setValue, formState } = useForm<Fields>({
-    defaultValues: startValues(previous, { ...search, network: networkBefore ?? search.network }, { networks, sellerWallets }),
-  })
-  const [networkId, recipient, amount] = useWatch({ control, name: ['network', 'recipient', 'amount'] })
+  const form = useForm<Fields>({ defaultValues: startValues(previous, asked, { networks, sellerWallets }) })
+  const [networkId, assetAddress] = useWatch({ control: form.control, name: ['network', 'asset'] })
   const [trouble, setTrouble] = useState<string>()
-
+  const accounts = useAccounts()
   const network = networks.find((each) => each.network === networkId) ?? networks[0]
-  const account = accounts.find((each) => network && each.family === familyOf(network.network))
-  const balance = useQuery(balanceQuery(network, account?.address))
-  if (!network) return <Banner tone="bad">This desk has no network to pay on. Its operator has to configure one.</Banner>
-  const asset = nativeAsset(network)
-  const reserve = reserveOf(network)
-  const { errors } = formState
+  if (!network) return <Banner tone="bad">{t`This desk has no network to pay on. Its operator has to configure one.`}</Banner>
+  const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
+  const account = accounts.find((each) => each.family === familyOf(network.network))
 
   async function submit(fields: Fields) {
     if (!network || !account) return openConnectDialog(network && familyOf(network.network))
     setTrouble(undefined)
     try {
-      await onStart(orderOf(fields, network, account))
+      const order = orderOf(fields, { network, asset, account, link, priorityFeeAtomic: await priorityFeeOf(fields, network, asset) })
+      const breach = await breachOf(order)
+      if (breach) return form.setError('amount', { message: breach }, { shouldFocus: true })
+      await onStart(order)
     } catch (error) {
-      setTrouble(error instanceof Error ? error.message : 'unknown reason')
+      setTrouble(error instanceof Error ? error.message : t`unknown reason`)
     }
   }
 
@@ -62,53 +63,107 @@ export function Details({ previous, network: networkBefore, onStart }: DetailsPr
     <>
       <Steps current="details" />
       <Card>
-        <form className="space-y-5" noValidate onSubmit={(event) => void handleSubmit(submit)(event)}>
+        <form className="space-y-5" noValidate onSubmit={(event) => void form.handleSubmit(submit)(event)}>
           {trouble && (
-            <Banner role="alert" title="This browser cannot start a payment" tone="bad">
-              {trouble} Payments are kept in this browser until they are settled; a private window may not allow that. Nothing was sent.
+            <Banner role="alert" title={t`This payment could not be started`} tone="bad">
+              {trouble} {t`Payments are kept in this browser until they are settled; a private window may not allow that. Nothing was sent.`}
             </Banner>
           )}
-          {networks.length > 1 && (
-            <Field label="Network">
-              <Select {...register('network', { onChange: () => setValue('recipient', recipientOn(networks, getValues(), sellerWallets)) })}>
-                {networks.map((each) => (
-                  <option key={each.network} value={each.network}>
-                    {each.name} · {nativeAsset(each).symbol}
-                  </option>
-                ))}
-              </Select>
-            </Field>
-          )}
-          <FromAccount account={account} balanceAtomic={balance.data} loading={balance.isLoading} network={network} unreadable={balance.isError} />
-          <RecipientField
-            error={errors.recipient?.message}
-            network={network}
-            onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
-            register={register('recipient', { validate: (text) => checkRecipient(text, network, account?.address) })}
-            sellerWallets={sellerWallets}
-            value={recipient}
-          />
-          <AmountField
-            asset={asset}
-            error={errors.amount?.message}
-            maxAtomic={balance.data === undefined ? undefined : balance.data > reserve ? balance.data - reserve : 0n}
-            onMax={(text) => setValue('amount', text, { shouldValidate: true })}
-            register={register('amount', { validate: (text) => checkAmount(text, asset, balance.data) })}
-            value={amount}
-          />
-          <MoreFields asset={asset} errors={errors} register={register} />
+          <PaymentFields account={account} asset={asset} form={form} link={link} network={network} />
           {account ? (
-            <Button busy={formState.isSubmitting} size="lg" type="submit" variant="primary" wide>
-              Review payment
+            <Button busy={form.formState.isSubmitting} size="lg" type="submit" variant="primary" wide>
+              <Trans>Review payment</Trans>
             </Button>
           ) : (
             <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog(familyOf(network.network))} size="lg" variant="primary" wide>
-              Connect a wallet to pay
+              <Trans>Connect a wallet to pay</Trans>
             </Button>
           )}
-          <p className="text-center text-sm text-muted">You see exactly what will be signed before your wallet opens.</p>
+          <p className="text-center text-sm text-muted">
+            <Trans>You see exactly what will be signed before your wallet opens.</Trans>
+          </p>
         </form>
       </Card>
     </>
   )
+}
+
+async function priorityFeeOf(fields: Fields, network: Network, asset: Asset): Promise<bigint | undefined> {
+  if (fields.fee === 'auto' || fields.fee === 'custom') return customFeeAtomic(fields, network)
+  return (await queryClient.ensureQueryData(feeLevelsQuery(network, asset)))[fields.fee]
+}
+
+type PaymentFieldsProps = {
+  form: UseFormReturn<Fields>
+  network: Network
+  asset: Asset
+  account: ReturnType<typeof useAccounts>[number] | undefined
+  link: OpenLink | undefined
+}
+
+function PaymentFields({ form, network, asset, account, link }: PaymentFieldsProps) {
+  const { register, control, getValues, setValue, formState } = form
+  const { networks, sellerWallets } = useConfig()
+  const [recipient, amount, fee, priorityFee] = useWatch({ control, name: ['recipient', 'amount', 'fee', 'priorityFee'] })
+  const { held, balances, loading, unreadable } = useFunds(network, account?.address, asset)
+  const reserve = reserveOf(network, asset, customFeeAtomic({ fee, priorityFee }, network))
+  const { errors } = formState
+  const set = link?.terms
+
+  function changeNetwork() {
+    const next = networks.find((each) => each.network === getValues('network'))
+    if (next) setValue('asset', assetOn(next, asset.symbol).address)
+    setValue('recipient', recipientOn(networks, getValues(), sellerWallets))
+  }
+
+  return (
+    <>
+      {!link && <NetworkFields held={held} network={network} networks={networks} onNetwork={changeNetwork} register={register} />}
+      <FromAccount account={account} asset={asset} balances={balances} loading={loading} network={network} unreadable={unreadable} />
+      {!link && (
+        <RecipientField
+          error={errors.recipient?.message}
+          network={network}
+          onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
+          register={register('recipient', { validate: (text) => checkRecipient(text, network, account?.address) })}
+          sellerWallets={sellerWallets}
+          value={recipient}
+        />
+      )}
+      {set?.amountAtomic ? (
+        <LockedAmountProblem message={errors.amount?.message} />
+      ) : (
+        <AmountField
+          asset={asset}
+          error={errors.amount?.message}
+          maxAtomic={balances && (balances.asset > reserve ? balances.asset - reserve : 0n)}
+          onMax={(text) => setValue('amount', text, { shouldValidate: true })}
+          register={register('amount', { validate: (text) => checkAmount(text, asset, balances?.asset) })}
+          value={amount}
+        />
+      )}
+      <FeeField
+        asset={asset}
+        error={errors.priorityFee?.message}
+        network={network}
+        onChoose={(choice) => setValue('fee', choice)}
+        register={register('priorityFee', { validate: (text, all) => all.fee !== 'custom' || checkPriorityFee(text, nativeAsset(network)) })}
+        value={{ fee, priorityFee }}
+      />
+      <MoreFields
+        errors={errors}
+        register={register}
+        set={{ resource: link !== undefined, description: Boolean(set?.description), reference: Boolean(set?.reference) }}
+      />
+    </>
+  )
+}
+
+/** The amount of a link has no field; what stands in its way is told where the field would be. */
+function LockedAmountProblem({ message }: { message: string | undefined }) {
+  return message ? (
+    <Banner role="alert" tone="warn">
+      {message}
+    </Banner>
+  ) : null
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { shortAddress } from '#contract/address.ts'
+import { shortAddress } from '#contract/known-address.ts'
 import { pathTo } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
 import type { JournalEntry } from '../../payment/journal.ts'

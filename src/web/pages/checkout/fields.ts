@@ -1,27 +1,52 @@
+import { t } from '@lingui/core/macro'
+import { maxFeeAtomic as maxFeeOnEvm } from '#chains/evm/fee.ts'
+import { maxFeeAtomic as maxFeeOnSolana } from '#chains/solana/fee.ts'
 import { parseAddress, type Family } from '#contract/address.ts'
-import { describeAmountProblem, parseAmount, type ParsedAmount } from '#contract/amount.ts'
-import { familyOf, type Asset, type Network } from '#contract/network.ts'
+import { formatAmount, parseAmount, type ParsedAmount } from '#contract/amount.ts'
+import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
+import { readDecimal, separators } from '../../locales/decimal.ts'
+import { numberLocale } from '../../locales/formats.ts'
 import { formatAmountText } from '../../ui/format-amount.ts'
 
 /** What the form holds, as typed. */
 export type Fields = {
   network: string
+  /** The address of an asset of the network. */
+  asset: string
   recipient: string
   amount: string
   resource: string
   description: string
   reference: string
-  /** Empty: automatic. */
+  fee: FeeChoice
+  /** With `custom`: what the validator gets, in the native currency. */
   priorityFee: string
 }
 
-/** Bounds of a priority fee, in native currency, as the service's interface states them. */
-const PRIORITY_FEE = { min: '0.00001', max: '0.01' }
+export const FEE_CHOICES = ['auto', 'low', 'high', 'custom'] as const
+export type FeeChoice = (typeof FEE_CHOICES)[number]
 
-/** The amount as typed, with the decimal point of the writer's language: `0,1` and `0.1` are the same. */
-export function readAmount(text: string, asset: Asset): ParsedAmount {
-  const plain = text.trim().replace(/^\./, '0.')
-  return parseAmount(/^[0-9]*,[0-9]+$/.test(plain) ? plain.replace(/^,/, '0,').replace(',', '.') : plain, asset.decimals)
+/** The most a payer may give the validator on top, in native currency: above it a zero too much is likelier than a wish. */
+const MAX_PRIORITY_FEE = '0.01'
+
+/** Why a decimal as typed cannot be read: `ambiguous` could be a thousand times more or less. */
+type ReadAmount = ParsedAmount | { ok: false; problem: 'ambiguous' }
+
+/** The amount as typed, in the reader's own way of writing numbers. */
+export function readAmount(text: string, asset: Pick<Asset, 'decimals'>, locale = numberLocale()): ReadAmount {
+  const typed = readDecimal(text, locale)
+  if (!typed.ok) return { ok: false, problem: typed.problem === 'ambiguous' ? 'ambiguous' : 'not_a_decimal' }
+  return parseAmount(typed.plain.replace(/^0+(?=[0-9])/, ''), asset.decimals)
+}
+
+/** What is put into a field for the reader: every digit, with their decimal point. */
+export function writeAmount(atomic: bigint, decimals: number): string {
+  return localDecimal(formatAmount(atomic, decimals))
+}
+
+/** A plain decimal, as an address of a page carries it, with the reader's decimal point. */
+export function localDecimal(plain: string): string {
+  return plain.replace('.', separators(numberLocale()).point)
 }
 
 /** Invisible characters come along when people copy addresses from chats. */
@@ -33,37 +58,74 @@ export function checkRecipient(text: string, network: Network, sender: string | 
   const parsed = parseAddress(readRecipient(text))
   if (!parsed.ok)
     return parsed.problem === 'bad_checksum'
-      ? 'The checksum is wrong: one character may be mistyped. Copy the address again.'
-      : 'This is not an address. Paste the whole of it.'
+      ? t`The checksum is wrong: one character may be mistyped. Copy the address again.`
+      : t`This is not an address. Paste the whole of it.`
   const wanted = familyOf(network.network)
-  if (parsed.family !== wanted) return `This is ${nameOf(parsed.family)} address, and ${network.name} needs ${nameOf(wanted)} one.`
-  return parsed.address === sender ? 'This is your own address. Pay someone else.' : true
+  if (parsed.family !== wanted) return wrongFamily(wanted, network.name)
+  return parsed.address === sender ? t`This is your own address. Pay someone else.` : true
 }
 
+/** `balanceAtomic` of the asset itself; what the network takes beside it is another question. */
 export function checkAmount(text: string, asset: Asset, balanceAtomic: bigint | undefined): string | true {
   const parsed = readAmount(text, asset)
-  if (!parsed.ok) return text.trim() === '' ? 'Enter an amount.' : describeAmountProblem(parsed.problem, text, asset.decimals)
+  if (!parsed.ok) return text.trim() === '' ? t`Enter an amount.` : describeProblem(parsed.problem, asset)
   if (balanceAtomic !== undefined && parsed.atomic > balanceAtomic) {
-    const spell = (atomic: bigint) => `${formatAmountText(atomic, asset.decimals, { exact: true }).text} ${asset.symbol}`
-    return `You hold ${spell(balanceAtomic)}. That is ${spell(parsed.atomic - balanceAtomic)} too little.`
+    const [held, lacking] = [spell(balanceAtomic, asset), spell(parsed.atomic - balanceAtomic, asset)]
+    return t`You hold ${held}. That is ${lacking} too little.`
   }
-  return parsed.atomic === balanceAtomic ? 'Nothing would be left for the network fee. Choose a smaller amount.' : true
+  return asset.native && parsed.atomic === balanceAtomic ? t`Nothing would be left for the network fee. Choose a smaller amount.` : true
 }
 
 export function checkResource(text: string): string | true {
   if (text.trim() === '') return true
-  return /^https?:\/\/\S+$/.test(text.trim()) && URL.canParse(text.trim()) && text.length <= 2048 ? true : 'Enter a whole web address, with https://.'
+  return /^https?:\/\/\S+$/.test(text.trim()) && URL.canParse(text.trim()) && text.length <= 2048 ? true : t`Enter a whole web address, with https://.`
 }
 
+/** A priority fee of the payer's own. */
 export function checkPriorityFee(text: string, native: Asset): string | true {
-  if (text.trim() === '') return true
   const parsed = readAmount(text, native)
-  if (!parsed.ok) return describeAmountProblem(parsed.problem, text, native.decimals)
-  const [min, max] = [parseAmount(PRIORITY_FEE.min, native.decimals), parseAmount(PRIORITY_FEE.max, native.decimals)]
-  const within = min.ok && max.ok && parsed.atomic >= min.atomic && parsed.atomic <= max.atomic
-  return within ? true : `Enter ${PRIORITY_FEE.min} to ${PRIORITY_FEE.max} ${native.symbol}.`
+  if (!parsed.ok) return text.trim() === '' ? t`Enter what the validator gets.` : describeProblem(parsed.problem, native)
+  const most = parseAmount(MAX_PRIORITY_FEE, native.decimals)
+  if (!most.ok || parsed.atomic <= most.atomic) return true
+  const limit = spell(most.atomic, native)
+  return t`Enter at most ${limit}.`
 }
 
-function nameOf(family: Family): string {
-  return family === 'evm' ? 'an Ethereum' : 'a Solana'
+/** The most the network may take of a payment, whatever the service builds: what the review compares with. */
+export function feeCapOf(network: Network, asset: Asset, priorityFeeAtomic: bigint | undefined): bigint {
+  return familyOf(network.network) === 'evm' ? maxFeeOnEvm(priorityFeeAtomic, asset) : maxFeeOnSolana(priorityFeeAtomic)
+}
+
+/** What a custom fee comes to, once it can be read. */
+export function customFeeAtomic(fields: Pick<Fields, 'fee' | 'priorityFee'>, network: Network): bigint | undefined {
+  if (fields.fee !== 'custom') return undefined
+  const read = readAmount(fields.priorityFee, nativeAsset(network))
+  return read.ok ? read.atomic : undefined
+}
+
+export function spell(atomic: bigint, asset: Pick<Asset, 'decimals' | 'symbol'>): string {
+  return `${formatAmountText(atomic, asset.decimals, { exact: true }).text} ${asset.symbol}`
+}
+
+function describeProblem(problem: Exclude<ReadAmount, { ok: true }>['problem'], asset: Asset): string {
+  const { decimals, symbol } = asset
+  const { point } = separators(numberLocale())
+  switch (problem) {
+    case 'ambiguous':
+      return t`This could mean a thousand times more or less. Write it without a thousands separator, with “${point}” before the decimals.`
+    case 'not_positive':
+      return t`Enter more than 0.`
+    case 'too_many_decimals':
+      return t`${symbol} has at most ${decimals} decimals.`
+    case 'too_large':
+      return t`This is more than there can be.`
+    case 'not_a_decimal':
+      return t`Enter a number.`
+  }
+}
+
+function wrongFamily(wanted: Family, networkName: string): string {
+  return wanted === 'evm'
+    ? t`This is a Solana address, and ${networkName} needs an Ethereum one.`
+    : t`This is an Ethereum address, and ${networkName} needs a Solana one.`
 }

@@ -1,10 +1,16 @@
+import { t } from '@lingui/core/macro'
 import { formatAmount, parseAmount } from '#contract/amount.ts'
 import { LosslessNumber } from '#contract/json.ts'
+import { nativeAsset } from '#contract/network.ts'
+import { readLink } from '#contract/payment-link.ts'
 import { describeError } from '../../api/error-words.ts'
-import { call } from '../../api/client.ts'
+import { call, callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import type { PaymentOrder, Trouble } from '../../payment/order.ts'
 import type { PaymentService } from '../../payment/ports.ts'
+import { configQuery } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { linkProblem, linkReason } from './open-link.ts'
 
 const WAIT_MS = 1_000
 const WAITS = 5
@@ -25,7 +31,7 @@ export const paymentService: PaymentService = {
 /** A request of ours that is still running elsewhere (a reload in the middle) is waited for, never raced. */
 async function send(order: PaymentOrder, key: string, waits: number): ReturnType<typeof call<'transactionSend'>> {
   try {
-    return await call('transactionSend', { body: bodyOf(order) }, { idempotencyKey: key })
+    return await ask(order, key)
   } catch (error) {
     if (waits === 0 || !(error instanceof ApiError) || error.code !== 'IDEMPOTENCY_IN_PROGRESS') throw error
     await new Promise((resolve) => setTimeout(resolve, (error.retryAfter ?? 0) * 1000 || WAIT_MS))
@@ -33,18 +39,42 @@ async function send(order: PaymentOrder, key: string, waits: number): ReturnType
   }
 }
 
-function bodyOf(order: PaymentOrder) {
-  const { asset, description, reference, resource, priorityFeeAtomic } = order
-  const metadata = { ...(description && { description }), ...(reference && { referenceId: reference }) }
-  return {
+/** What a link sets is not said again: the proxy takes it from the link. */
+async function ask(order: PaymentOrder, idempotencyKey: string): ReturnType<typeof call<'transactionSend'>> {
+  const { asset, description, reference, resource } = order
+  const { networks } = await queryClient.ensureQueryData(configQuery)
+  const network = networks.find((each) => each.network === order.network)
+  if (!network) throw new ApiError({ code: 'INVALID_PARAMETERS', message: `This desk has no network ${order.network}.` })
+  const own = {
     walletAddress: order.sender,
+    // The fee is paid in the native currency, whatever is sent.
+    ...(order.priorityFeeAtomic !== undefined && { priorityFee: decimalOf(order.priorityFeeAtomic, nativeAsset(network).decimals) }),
+  }
+  const amount = decimalOf(order.amountAtomic, asset.decimals)
+  if (order.link) {
+    const terms = readLink(order.link.text)?.terms
+    const open = {
+      ...(terms?.amountAtomic === null && { amount }),
+      ...(!terms?.description && description && { description }),
+      ...(!terms?.reference && reference && { reference }),
+    }
+    return callProxy('linkPay', { body: { link: order.link.text, ...own, ...open } }, { idempotencyKey })
+  }
+  const metadata = { ...(description && { description }), ...(reference && { referenceId: reference }) }
+  const body = {
+    ...own,
     recipientAddress: order.recipient,
-    amount: new LosslessNumber(formatAmount(order.amountAtomic, asset.decimals)),
+    amount,
+    asset: asset.address,
     network: order.network,
     ...(resource && { resource }),
     ...(Object.keys(metadata).length > 0 && { metadata }),
-    ...(priorityFeeAtomic !== undefined && { priorityFee: new LosslessNumber(formatAmount(priorityFeeAtomic, asset.decimals)) }),
   }
+  return call('transactionSend', { body }, { idempotencyKey })
+}
+
+function decimalOf(atomic: bigint, decimals: number): LosslessNumber {
+  return new LosslessNumber(formatAmount(atomic, decimals))
 }
 
 /** Which input of the form a field of the request comes from. */
@@ -62,11 +92,13 @@ function explainError(error: unknown): Trouble {
   if (!(error instanceof ApiError)) {
     return {
       code: 'RPC_DOWN',
-      title: 'Your connection to the network does not answer',
-      body: 'Nothing was built and nothing was sent. Try again, or choose another network.',
+      title: t`Your connection to the network does not answer`,
+      body: t`Nothing was built and nothing was sent. Try again, or choose another network.`,
       detail: error instanceof Error ? error.message : undefined,
     }
   }
+  const reason = linkReason(error)
+  if (reason) return { code: error.code, ...linkProblem(reason) }
   const { title, body, detail } = describeError(error)
   const fields: Record<string, string> = {}
   for (const [name, text] of Object.entries(error.details)) {
@@ -85,6 +117,9 @@ function describeShortfall({ details }: ApiError): string | undefined {
   const [required, available] = [parseAmount(text('required'), 36), parseAmount(text('available'), 36)]
   if (!required.ok) return undefined
   const have = available.ok ? available.atomic : 0n
-  const asset = typeof details['asset'] === 'string' && details['asset'].length <= 12 ? ` ${details['asset']}` : ''
-  return `This wallet holds ${formatAmount(have, 36)}${asset} and the payment needs up to ${formatAmount(required.atomic, 36)}${asset}, the fee included. It lacks ${formatAmount(required.atomic - have, 36)}${asset}. Nothing was sent.`
+  const named = [details['symbol'], details['asset']].find((name) => typeof name === 'string' && name.length <= 12)
+  const unit = typeof named === 'string' ? ` ${named}` : ''
+  const tell = (atomic: bigint) => `${formatAmount(atomic, 36)}${unit}`
+  const [held, needed, lacking] = [tell(have), tell(required.atomic), tell(required.atomic - have)]
+  return t`This wallet holds ${held} and the payment needs up to ${needed}, the fee included. It lacks ${lacking}. Nothing was sent.`
 }

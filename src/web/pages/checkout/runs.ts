@@ -60,3 +60,14 @@ export async function resumeRun(id: string): Promise<PaymentRun | 'held' | undef
 export async function unfinishedPayments(): Promise<JournalEntry[]> {
   return (await journal.listOpen()).filter(({ state }) => !isPaid(state) && (mayHaveLeft(state) || state.step === 'signed' || state.step === 'awaiting_wallet'))
 }
+
+/** Every payment this browser remembers, newest first. */
+export async function allPayments(): Promise<JournalEntry[]> {
+  return journal.list()
+}
+
+/** Addresses that were paid from here on a network, by our own RPC's word. */
+export async function paidAddresses(network: string): Promise<string[]> {
+  const paid = (await journal.list()).filter(({ state }) => isPaid(state) && state.order.network === network)
+  return [...new Set(paid.map(({ state }) => state.order.recipient))]
+}

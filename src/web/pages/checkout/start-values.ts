@@ -1,33 +1,51 @@
-import { maxFeeAtomic as maxFeeOnEvm } from '#chains/evm/fee.ts'
 import { maxFeeAtomic as maxFeeOnSolana } from '#chains/solana/fee.ts'
 import { parseAddress } from '#contract/address.ts'
 import { formatAmount } from '#contract/amount.ts'
-import type { PublicConfig } from '#contract/browser-endpoints.ts'
-import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
+import type { PublicConfig } from '#contract/desk-endpoints.ts'
+import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../clock.ts'
 import type { SearchOf } from '../../paths.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
 import type { ConnectedAccount } from '../../wallet/accounts.ts'
 import { rememberedWallet } from '../../wallet/remembered.ts'
-import { readAmount, readRecipient, type Fields } from './fields.ts'
+import { feeCapOf, localDecimal, readAmount, readRecipient, writeAmount, type Fields } from './fields.ts'
+import type { OpenLink } from './open-link.ts'
 
 /** A Solana account that keeps less than this is refused; the fee payer's account must keep it or be emptied exactly. */
 const RENT_MINIMUM_LAMPORTS = 890_880n
 
-/** What "max" leaves in the account: the most a payment may cost beside the amount, and on Solana the rent minimum. */
-export function reserveOf(network: Network): bigint {
-  return familyOf(network.network) === 'evm' ? maxFeeOnEvm() : maxFeeOnSolana() + RENT_MINIMUM_LAMPORTS
+/** What "max" leaves in the account: the most a payment may cost beside the amount, and on Solana the rent minimum. A token leaves nothing. */
+export function reserveOf(network: Network, asset: Asset, priorityFeeAtomic?: bigint): bigint {
+  if (!asset.native) return 0n
+  return familyOf(network.network) === 'evm' ? feeCapOf(network, asset, priorityFeeAtomic) : maxFeeOnSolana(priorityFeeAtomic) + RENT_MINIMUM_LAMPORTS
+}
+
+/** What the address of the page asks for. */
+export type AskedFor = Partial<Omit<SearchOf<'checkout'>, 'payment'>>
+
+/** The terms of a link, as the form reads them. */
+export function askedByLink({ terms, asset }: OpenLink): AskedFor {
+  const { network, recipient, amountAtomic, resource, description, reference } = terms
+  return {
+    network,
+    to: recipient,
+    asset: asset.address,
+    amount: amountAtomic === null ? undefined : formatAmount(BigInt(amountAtomic), asset.decimals),
+    resource: resource ?? undefined,
+    description: description ?? undefined,
+    reference: reference ?? undefined,
+  }
 }
 
 /** How the form starts: with a payment that is changed, or with what the address asks for. A single seller wallet is filled in. */
 export function startValues(
   previous: PaymentOrder | undefined,
-  search: SearchOf<'checkout'>,
+  asked: AskedFor,
   { networks, sellerWallets }: Pick<PublicConfig, 'networks' | 'sellerWallets'>,
 ): Fields {
-  if (previous) return fieldsOf(previous)
-  const to = search.to === undefined ? undefined : parseAddress(readRecipient(search.to))
-  const named = networks.find((each) => each.network === search.network)
+  if (previous) return fieldsOf(previous, networks)
+  const to = asked.to === undefined ? undefined : parseAddress(readRecipient(asked.to))
+  const named = networks.find((each) => each.network === asked.network)
   const fitting = to?.ok ? networks.find((each) => familyOf(each.network) === to.family) : undefined
   // Whoever comes back pays where their wallet is.
   const usual = networks.find((each) => rememberedWallet(familyOf(each.network)) !== undefined)
@@ -35,11 +53,13 @@ export function startValues(
   const sellers = network ? sellersOn(network, sellerWallets) : []
   return {
     network: network?.network ?? '',
-    recipient: search.to ?? (sellers.length === 1 ? (sellers[0] ?? '') : ''),
-    amount: search.amount ?? '',
-    resource: search.resource ?? '',
-    description: search.description ?? '',
-    reference: search.reference ?? '',
+    asset: (network && (findAsset(network, asked.asset) ?? nativeAsset(network)).address) ?? '',
+    recipient: asked.to ?? (sellers.length === 1 ? (sellers[0] ?? '') : ''),
+    amount: localDecimal(asked.amount ?? ''),
+    resource: asked.resource ?? '',
+    description: asked.description ?? '',
+    reference: asked.reference ?? '',
+    fee: 'auto',
     priorityFee: '',
   }
 }
@@ -61,38 +81,51 @@ export function recipientOn(networks: readonly Network[], fields: Fields, seller
   return sellers.length === 1 ? (sellers[0] ?? '') : ''
 }
 
-/** The order of checked fields. Its id is made here, before anything is asked of anyone. */
-export function orderOf(fields: Fields, network: Network, account: ConnectedAccount): PaymentOrder {
-  const asset = nativeAsset(network)
+/** The asset after the network changed: the one of the same symbol there, otherwise the native one. */
+export function assetOn(network: Network, symbol: string | undefined): Asset {
+  return network.assets.find((asset) => asset.symbol === symbol) ?? nativeAsset(network)
+}
+
+export type OrderParts = { network: Network; asset: Asset; account: ConnectedAccount; priorityFeeAtomic: bigint | undefined; link: OpenLink | undefined }
+
+/** The order of checked fields. Its id is made here, before anything is asked of anyone. What a link sets is taken from the link. */
+export function orderOf(fields: Fields, { network, asset, account, priorityFeeAtomic, link }: OrderParts): PaymentOrder {
   const [recipient, amount] = [parseAddress(readRecipient(fields.recipient)), readAmount(fields.amount, asset)]
-  const priorityFee = fields.priorityFee.trim() === '' ? undefined : readAmount(fields.priorityFee, asset)
-  if (!recipient.ok || !amount.ok || (priorityFee && !priorityFee.ok)) throw new Error('The form was submitted before it was checked.')
+  const set = link?.terms.amountAtomic ?? null
+  const amountAtomic = set === null ? (amount.ok ? amount.atomic : undefined) : BigInt(set)
+  if (!recipient.ok || amountAtomic === undefined) throw new Error('The form was submitted before it was checked.')
   return {
     id: crypto.randomUUID(),
     createdAt: serverNow(),
     network: network.network,
     asset,
     sender: account.address,
-    recipient: recipient.address,
-    amountAtomic: amount.atomic,
+    recipient: link?.terms.recipient ?? recipient.address,
+    amountAtomic,
     walletName: account.walletName,
-    ...(priorityFee && { priorityFeeAtomic: priorityFee.atomic }),
-    ...optional('resource', fields.resource),
-    ...optional('description', fields.description),
-    ...optional('reference', fields.reference),
+    ...(priorityFeeAtomic !== undefined && { priorityFeeAtomic }),
+    ...optional('resource', link ? (link.terms.resource ?? '') : fields.resource),
+    ...optional('description', link?.terms.description ?? fields.description),
+    ...optional('reference', link?.terms.reference ?? fields.reference),
+    ...(link && { link: { text: link.text, setBy: link.setBy, returnUrl: link.terms.returnUrl } }),
   }
 }
 
-function fieldsOf({ network, asset, recipient, amountAtomic, priorityFeeAtomic, resource = '', description = '', reference = '' }: PaymentOrder): Fields {
-  const text = (atomic: bigint) => formatAmount(atomic, asset.decimals)
+function fieldsOf(
+  { network, asset, recipient, amountAtomic, priorityFeeAtomic, resource = '', description = '', reference = '' }: PaymentOrder,
+  networks: readonly Network[],
+): Fields {
+  const known = networks.find((each) => each.network === network)
   return {
     network,
+    asset: asset.address,
     recipient,
     resource,
     description,
     reference,
-    amount: text(amountAtomic),
-    priorityFee: priorityFeeAtomic === undefined ? '' : text(priorityFeeAtomic),
+    amount: writeAmount(amountAtomic, asset.decimals),
+    fee: priorityFeeAtomic === undefined ? 'auto' : 'custom',
+    priorityFee: priorityFeeAtomic === undefined || !known ? '' : writeAmount(priorityFeeAtomic, nativeAsset(known).decimals),
   }
 }
 

@@ -1,0 +1,98 @@
+import { t } from '@lingui/core/macro'
+import { useCallback, useEffect, useState, type ReactNode } from 'react'
+import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
+import { navigate } from '../../router/location.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import type { PaymentOrder } from '../../payment/order.ts'
+import type { PaymentRun } from '../../payment/run.ts'
+import { Details } from './Details.tsx'
+import { Flow } from './Flow.tsx'
+import type { OpenLink } from './open-link.ts'
+import { beginRun, resumeRun, unfinishedPayments } from './runs.ts'
+import type { AskedFor } from './start-values.ts'
+import { Unfinished } from './Unfinished.tsx'
+
+type View =
+  | { name: 'opening' }
+  /** `previous`: the inputs of a payment that was given up or refused, to be changed. */
+  | { name: 'details'; previous?: PaymentOrder; network?: string; notice?: string }
+  | { name: 'payment'; run: PaymentRun }
+
+export type CheckoutProps = {
+  asked: AskedFor
+  link?: OpenLink
+  /** The payment that the address names. */
+  wanted: string | undefined
+  /** The page's own address, with a payment or without; `network` is that of the payment before. */
+  addressOf: (at: { payment?: string; network?: string }) => string
+  /** In place of the form: why no new payment can be made here. */
+  closed?: ReactNode | false
+  /** Above the form. */
+  children?: ReactNode
+}
+
+/**
+ * Paying, under one address. The address names the payment from its first request on, so a reload takes up the same one,
+ * and going back never sends anything again.
+ */
+export function Checkout({ asked, link, wanted, addressOf, closed, children }: CheckoutProps) {
+  const [view, setView] = useState<View>({ name: 'opening' })
+
+  useEffect(() => {
+    let current = true
+    void openView(wanted).then((next) => {
+      if (current) setView((view) => (view.name === 'payment' && view.run.state().order.id === wanted ? view : next))
+    })
+    return () => {
+      current = false
+    }
+  }, [wanted])
+
+  const start = useCallback(
+    async (order: PaymentOrder) => {
+      const run = await beginRun(order)
+      setView({ name: 'payment', run })
+      navigate(addressOf({ payment: order.id }), { replace: true })
+      await run.build()
+    },
+    [addressOf],
+  )
+
+  const startOver = useCallback(
+    (from: { change: PaymentOrder } | { after: PaymentOrder }) => {
+      const { network } = 'after' in from ? from.after : from.change
+      setView({ name: 'details', network, previous: 'change' in from ? from.change : undefined })
+      navigate(addressOf('change' in from ? {} : { network }), { replace: true })
+    },
+    [addressOf],
+  )
+
+  if (view.name === 'opening') return <PageSkeleton />
+  if (view.name === 'payment') return <Flow key={view.run.state().order.id} onStart={start} onStartOver={startOver} run={view.run} />
+  return (
+    <>
+      {view.notice && (
+        <Banner className="mb-4" role="status" tone="warn">
+          {view.notice}
+        </Banner>
+      )}
+      <Unfinished />
+      {children}
+      {closed || <Details asked={{ ...asked, network: view.network ?? asked.network }} link={link} onStart={start} previous={view.previous} />}
+    </>
+  )
+}
+
+async function openView(wanted: string | undefined): Promise<View> {
+  try {
+    if (wanted === undefined) return { name: 'details' }
+    const run = await resumeRun(wanted)
+    if (run === 'held') return { name: 'details', notice: t`This payment is open in another tab. Go on there.` }
+    if (run) return { name: 'payment', run }
+    const [open] = await unfinishedPayments()
+    return { name: 'details', notice: open ? undefined : t`This browser does not know that payment. Here you can start a new one.` }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : t`unknown reason`
+    return { name: 'details', notice: t`The payment could not be opened: ${reason}. Reload to try again.` }
+  }
+}

@@ -1,0 +1,61 @@
+import { useQuery } from '@tanstack/react-query'
+import { useLingui } from '@lingui/react/macro'
+import type { UseFormRegisterReturn } from 'react-hook-form'
+import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
+import { Field } from '../../ui/Field.tsx'
+import { Input } from '../../ui/Input.tsx'
+import { Segmented } from '../../ui/Segmented.tsx'
+import { feeLevelsQuery } from './fee-levels.ts'
+import { customFeeAtomic, feeCapOf, spell, type FeeChoice, type Fields } from './fields.ts'
+
+export type FeeFieldProps = {
+  network: Network
+  asset: Asset
+  value: Pick<Fields, 'fee' | 'priorityFee'>
+  onChoose: (choice: FeeChoice) => void
+  error: string | undefined
+  register: UseFormRegisterReturn<'priorityFee'>
+}
+
+/** What the payer gives for a quick place in a block, and the most the network can take with it. */
+export function FeeField({ network, asset, value, onChoose, error, register }: FeeFieldProps) {
+  const { t } = useLingui()
+  const levels = useQuery({ ...feeLevelsQuery(network, asset), enabled: value.fee === 'low' || value.fee === 'high' })
+  const native = nativeAsset(network)
+  const chosen = value.fee === 'custom' ? customFeeAtomic(value, network) : value.fee === 'auto' ? undefined : levels.data?.[value.fee]
+  const cap = spell(feeCapOf(network, asset, chosen), native)
+  const tip = chosen === undefined ? '' : spell(chosen, native)
+  const unread = levels.isError && (value.fee === 'low' || value.fee === 'high')
+
+  return (
+    <div>
+      <p aria-hidden className="mb-1.5 text-sm font-medium">
+        {t`Network fee`}
+      </p>
+      <Segmented
+        className="flex w-full"
+        label={t`Network fee`}
+        onChange={onChoose}
+        options={[
+          { value: 'auto', label: t`Auto` },
+          { value: 'low', label: t`Low` },
+          { value: 'high', label: t`High` },
+          { value: 'custom', label: t`Custom` },
+        ]}
+        value={value.fee}
+      />
+      {value.fee === 'custom' && (
+        <Field className="mt-3" error={error} hint={t`What the validator gets on top, in all.`} label={t`Priority fee`}>
+          <Input inputMode="decimal" suffix={native.symbol} {...register} />
+        </Field>
+      )}
+      <p className="mt-1.5 text-sm text-muted" role="status">
+        {unread
+          ? t`Recent fees could not be read. Choose Auto, or name a fee of your own.`
+          : tip && value.fee !== 'custom'
+            ? t`${tip} on top for the validator, by recent blocks. The network never takes more than ${cap} in all.`
+            : t`The network never takes more than ${cap} in all. The review shows the exact limit.`}
+      </p>
+    </div>
+  )
+}

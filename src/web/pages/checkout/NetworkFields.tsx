@@ -1,0 +1,49 @@
+import { useLingui } from '@lingui/react/macro'
+import type { UseFormRegister } from 'react-hook-form'
+import type { Network } from '#contract/network.ts'
+import { Field } from '../../ui/Field.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { spell, type Fields } from './fields.ts'
+
+export type NetworkFieldsProps = {
+  networks: readonly Network[]
+  network: Network
+  /** What the payer holds of an asset, once it is known. */
+  held: (asset: string) => bigint | undefined
+  register: UseFormRegister<Fields>
+  onNetwork: () => void
+}
+
+/** On which network, and in what. Nothing to choose, nothing shown. */
+export function NetworkFields({ networks, network, held, register, onNetwork }: NetworkFieldsProps) {
+  const { t } = useLingui()
+  if (networks.length < 2 && network.assets.length < 2) return null
+  return (
+    <div className="grid gap-5 sm:grid-cols-2">
+      {networks.length > 1 && (
+        <Field label={t`Network`}>
+          <Select {...register('network', { onChange: onNetwork })}>
+            {networks.map((each) => (
+              <option key={each.network} value={each.network}>
+                {each.name}
+              </option>
+            ))}
+          </Select>
+        </Field>
+      )}
+      <Field label={t`Currency`}>
+        {/* The options are those of the network: with another one the choice is made anew. */}
+        <Select key={network.network} {...register('asset')}>
+          {network.assets.map((each) => {
+            const atomic = held(each.address)
+            return (
+              <option key={each.address} value={each.address}>
+                {atomic === undefined ? each.symbol : `${each.symbol} · ${spell(atomic, each)}`}
+              </option>
+            )
+          })}
+        </Select>
+      </Field>
+    </div>
+  )
+}

@@ -1,0 +1,31 @@
+import { t } from '@lingui/core/macro'
+import { mayHaveLeft } from '../../payment/machine.ts'
+import type { PaymentOrder } from '../../payment/order.ts'
+import { capKey, findBreach } from '../../spending-caps/caps.ts'
+import { spell } from './fields.ts'
+import { allPayments } from './runs.ts'
+
+const DAY_MS = 24 * 3_600_000
+
+/** Why the payer's own limits forbid a payment, in words; nothing when they allow it. */
+export async function breachOf(order: PaymentOrder): Promise<string | undefined> {
+  const breach = findBreach(capKey(order.network, order.asset.address), order.amountAtomic, await spentSince(order, order.createdAt - DAY_MS))
+  if (!breach) return undefined
+  const [cap, left] = [spell(breach.capAtomic, order.asset), spell(breach.leftAtomic, order.asset)]
+  return breach.limit === 'per_payment'
+    ? t`Your own limit is ${cap} for one payment. You can change it in Settings.`
+    : t`Your own limit is ${cap} in 24 hours; ${left} is left of it. You can change it in Settings.`
+}
+
+/** What left this browser and did not certainly fail: a payment whose end is unknown counts. */
+async function spentSince({ network, asset }: PaymentOrder, since: number): Promise<bigint> {
+  const spent = (await allPayments()).filter(
+    ({ state }) =>
+      state.order.network === network &&
+      state.order.asset.address === asset.address &&
+      state.order.createdAt >= since &&
+      mayHaveLeft(state) &&
+      !(state.step === 'failed' && state.reason !== 'other'),
+  )
+  return spent.reduce((sum, { state }) => sum + state.order.amountAtomic, 0n)
+}

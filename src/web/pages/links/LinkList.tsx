@@ -1,0 +1,156 @@
+import { msg } from '@lingui/core/macro'
+import type { MessageDescriptor } from '@lingui/core'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
+import { shortAddress } from '#contract/known-address.ts'
+import type { LinkBody } from '#contract/link-endpoints.ts'
+import { findAsset } from '#contract/network.ts'
+import type { LinkState } from '#contract/payment-link.ts'
+import { describeError } from '../../api/error-words.ts'
+import { callProxy } from '../../api/client.ts'
+import { useNetwork } from '../../shell/use-config.ts'
+import { Amount } from '../../ui/Amount.tsx'
+import { Badge, type Tone } from '../../ui/Badge.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { Icon, type IconName } from '../../ui/Icon.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { toast } from '../../ui/Toast.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { keepLink } from './links-query.ts'
+import { pageOfLink } from './page-of-link.ts'
+
+const STATES: Readonly<Record<LinkState, { label: MessageDescriptor; tone: Tone; icon: IconName }>> = {
+  open: { label: msg`Open`, tone: 'good', icon: 'check' },
+  used: { label: msg`Paid`, tone: 'info', icon: 'checkDouble' },
+  expired: { label: msg`Expired`, tone: 'neutral', icon: 'clock' },
+  withdrawn: { label: msg`Withdrawn`, tone: 'neutral', icon: 'back' },
+}
+
+export function LinkList({ links, onShare }: { links: readonly LinkBody[]; onShare: (link: LinkBody) => void }) {
+  const { t } = useLingui()
+  return (
+    <ul aria-label={t`Payment links`} className="divide-y divide-line overflow-hidden rounded-xl border border-line bg-surface">
+      {links.map((link) => (
+        <LinkRow key={link.terms.id} link={link} onShare={onShare} />
+      ))}
+    </ul>
+  )
+}
+
+function LinkRow({ link, onShare }: { link: LinkBody; onShare: (link: LinkBody) => void }) {
+  const { terms, paid, pending } = link
+  return (
+    <li className="flex flex-wrap items-center gap-x-6 gap-y-3 px-5 py-4">
+      <LinkWords link={link} />
+      <p className="figures text-sm sm:w-36">
+        <span className="font-medium">
+          {terms.maxPayments === null ? (
+            <Plural one="# payment" other="# payments" value={paid} />
+          ) : (
+            <Plural one={`${paid} of # payment`} other={`${paid} of # payments`} value={terms.maxPayments} />
+          )}
+        </span>
+        {pending > 0 && (
+          <span className="block text-muted">
+            <Plural one="# under way" other="# under way" value={pending} />
+          </span>
+        )}
+      </p>
+      <LinkActions link={link} onShare={onShare} />
+    </li>
+  )
+}
+
+function LinkWords({ link }: { link: LinkBody }) {
+  const { t } = useLingui()
+  const { terms } = link
+  const network = useNetwork(terms.network)
+  const asset = network && findAsset(network, terms.asset)
+  const { label, tone, icon } = STATES[link.state]
+  const symbol = asset?.symbol ?? terms.asset
+  return (
+    <div className="min-w-52 flex-1">
+      <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <span className="font-medium">
+          {terms.amountAtomic !== null && asset ? (
+            <Amount atomic={terms.amountAtomic} decimals={asset.decimals} exact size="md" symbol={symbol} />
+          ) : (
+            <Trans>Any amount in {symbol}</Trans>
+          )}
+        </span>
+        <Badge icon={<Icon name={icon} size={14} />} tone={tone}>
+          {t(label)}
+        </Badge>
+      </p>
+      <p className="mt-1 text-sm text-muted">
+        {terms.description && (
+          <>
+            <UntrustedText className="text-ink" text={terms.description} /> ·{' '}
+          </>
+        )}
+        {terms.reference && (
+          <>
+            <UntrustedText text={terms.reference} /> ·{' '}
+          </>
+        )}
+        {network?.name ?? terms.network} · <span className="font-mono text-[13px]">{shortAddress(terms.recipient)}</span>
+      </p>
+      <p className="mt-0.5 text-sm text-muted">
+        {terms.expiresAt === null ? (
+          <Trans>
+            Made <Time at={link.createdAt} look="relative" />
+          </Trans>
+        ) : (
+          <Trans>
+            Made <Time at={link.createdAt} look="relative" />, good until <Time at={terms.expiresAt} />
+          </Trans>
+        )}
+      </p>
+    </div>
+  )
+}
+
+function LinkActions({ link, onShare }: { link: LinkBody; onShare: (link: LinkBody) => void }) {
+  const { t } = useLingui()
+  const { state } = link
+  const { id } = link.terms
+  const [busy, setBusy] = useState(false)
+
+  async function change(work: () => Promise<{ link: LinkBody }>, done: string) {
+    setBusy(true)
+    try {
+      keepLink((await work()).link)
+      toast(done)
+    } catch (error) {
+      const { title, body } = describeError(error)
+      toast(title, { tone: 'warn', body })
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <div className="flex flex-wrap gap-2">
+      <CopyButton label={t`Copy link`} text value={pageOfLink(link.link).href} />
+      <Button icon={<Icon name="qr" size={14} />} onClick={() => onShare(link)} size="sm">
+        <Trans>Share</Trans>
+      </Button>
+      {state === 'withdrawn' ? (
+        <Button busy={busy} onClick={() => void change(() => callProxy('linkRestore', { body: { id } }), t`The link is open again.`)} size="sm">
+          <Trans>Undo withdrawal</Trans>
+        </Button>
+      ) : (
+        <Button
+          busy={busy}
+          disabled={state !== 'open'}
+          onClick={() => void change(() => callProxy('linkWithdraw', { body: { id } }), t`The link is withdrawn. Nobody can pay it now.`)}
+          size="sm"
+          variant="quiet"
+        >
+          <Trans>Withdraw</Trans>
+        </Button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,96 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
+import type { LinkBody } from '#contract/link-endpoints.ts'
+import { familyOf, findAsset } from '#contract/network.ts'
+import { inWallet } from '../../payment-uris/uris.ts'
+import { useConfig, useNetwork } from '../../shell/use-config.ts'
+import { Amount } from '../../ui/Amount.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Mark } from '../../ui/Mark.tsx'
+import { QrCode } from '../../ui/QrCode.tsx'
+import { Segmented } from '../../ui/Segmented.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { pageOfLink } from './page-of-link.ts'
+
+type Way = 'page' | 'MetaMask' | 'Phantom'
+
+/** A link as a code to scan and a text to send: the page itself, or the page inside the app of a wallet. */
+export function ShareDialog({ link, onClose }: { link: LinkBody; onClose: () => void }) {
+  const { t } = useLingui()
+  const { title } = useConfig()
+  const { terms } = link
+  const network = useNetwork(terms.network)
+  const asset = network && findAsset(network, terms.asset)
+  const [way, setWay] = useState<Way>('page')
+  const page = pageOfLink(link.link)
+  const value = way === 'page' ? page.href : inWallet[way](page)
+  // MetaMask and Phantom both know both chains; which one leads is the buyer's habit on that chain.
+  const wallets: Way[] = familyOf(terms.network) === 'evm' ? ['MetaMask', 'Phantom'] : ['Phantom', 'MetaMask']
+  const local = page.protocol !== 'https:'
+
+  return (
+    <Dialog onClose={onClose} open size="md" title={t`Share this payment link`}>
+      <div className="space-y-4 print:text-center">
+        <p className="hidden items-center justify-center gap-2.5 font-semibold print:flex">
+          <Mark />
+          {title}
+        </p>
+        <div className="text-center">
+          {terms.amountAtomic !== null && asset ? (
+            <Amount atomic={terms.amountAtomic} decimals={asset.decimals} exact size="lg" symbol={asset.symbol} />
+          ) : (
+            <span className="text-lg font-semibold">
+              <Trans>You choose the amount</Trans>
+            </span>
+          )}
+          {terms.description && (
+            <p className="text-sm text-muted">
+              <UntrustedText text={terms.description} />
+            </p>
+          )}
+        </div>
+        <Segmented
+          className="no-print flex w-full"
+          label={t`What the code opens`}
+          onChange={setWay}
+          options={[{ value: 'page', label: t`Web page` }, ...wallets.map((wallet) => ({ value: wallet, label: wallet }))]}
+          value={way}
+        />
+        <QrCode
+          className="mx-auto w-full max-w-72 border border-line print:max-w-96"
+          label={
+            way === 'page' ? t`Code that opens the payment page at ${page.host}` : t`Code that opens the payment page at ${page.host} in the app of ${way}`
+          }
+          value={value}
+        />
+        <p className="text-center text-sm text-muted print:hidden">
+          {way === 'page'
+            ? t`Opens the payment page in the phone’s browser.`
+            : t`Opens the payment page inside the app of ${way}, where the wallet is at hand.`}
+        </p>
+        {way !== 'page' && local && (
+          <Banner className="no-print" role="note" tone="warn">
+            <Trans>Apps of wallets open only addresses with https. This desk runs without it.</Trans>
+          </Banner>
+        )}
+        <p className="rounded-lg bg-sunken px-3 py-2 font-mono text-xs break-all select-all">{value}</p>
+        <div className="no-print flex flex-wrap gap-2">
+          <CopyButton label={t`Copy link`} text value={value} />
+          <Button icon={<Icon name="table" size={14} />} onClick={() => window.print()} size="sm">
+            <Trans>Print</Trans>
+          </Button>
+        </div>
+        <p className="no-print text-sm text-muted">
+          <Trans>
+            Every code leads to the payment page, so every payment through it is found and counted here. A bare wallet code, which names only an address and an
+            amount, is offered to the buyer there: printed, nobody could tell which payment it was.
+          </Trans>
+        </p>
+      </div>
+    </Dialog>
+  )
+}
