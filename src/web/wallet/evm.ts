@@ -107,7 +107,6 @@ export function startEvm(networks: readonly Network[]): WalletStack {
     },
     chain: evmChain(networks, clientOf),
     reader: evmReader(networks),
-    balance: (network, address) => clientOf(network).getBalance({ address: address as `0x${string}` }),
     balances: (network, address) => readBalances(clientOf(network), network, address),
   }
 }

@@ -102,7 +102,6 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletS
     },
     chain: solanaChain(networks, rpcOf),
     reader: solanaReader,
-    balance: async (network, address) => BigInt(await rpcOf(network)((connection) => connection.getBalance(new PublicKey(address), 'confirmed'))),
     balances: (network, address) => rpcOf(network)((connection) => readBalances(connection, network, address)),
   }
 }

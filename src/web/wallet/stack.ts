@@ -22,8 +22,6 @@ export interface WalletStack {
   readonly wallet: PaymentWallet
   readonly chain: PaymentChain
   readonly reader: TransactionReader
-  /** In atomic units of the network's native currency. */
-  balance(network: Network, address: string): Promise<bigint>
   /** One for each of the network's assets, in their order; zero where the account holds nothing of it. */
   balances(network: Network, address: string): Promise<readonly AssetBalance[]>
 }
