@@ -15,6 +15,8 @@ export const PROOF_REASONS = [
   'payer_mismatch',
   /** The memo does not name what was asked to be paid. */
   'memo_mismatch',
+  /** The tokens were not put into the hands of the contract that pays them on to the payee. */
+  'spender_mismatch',
   'invalid_signature',
   'signature_missing',
   'fee_payer_mismatch',

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { parseAddress } from '#contract/address.ts'
 import { Network } from '#contract/network.ts'
 import { isKmsKey } from './wallets/kms-key.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
@@ -29,6 +30,10 @@ export type FacilitatorPolicy = {
   allowed: readonly string[]
   /** Whether one on `http://127.0.0.1` may be asked. */
   loopback: boolean
+  /** Managed wallets that pay the network for what this service settles as a facilitator; none without. */
+  wallets?: readonly string[]
+  /** Whether anybody may have a payment settled, without a key. */
+  public?: boolean
 }
 
 export type Env = Readonly<Record<string, string | undefined>>
@@ -97,6 +102,24 @@ const variables = {
     example: 'https://x402.org/facilitator',
   },
   FACILITATOR_LOOPBACK: { schema: v.optional(v.literal('1')), expected: '1 to allow a facilitator on http://127.0.0.1', example: '1' },
+  FACILITATOR_WALLETS: {
+    schema: v.optional(
+      v.pipe(
+        v.string(),
+        v.transform((text) => text.split(',').map((part) => part.trim())),
+        v.array(
+          v.pipe(
+            v.string(),
+            v.check((text) => parseAddress(text).ok, 'Expected an address.'),
+            v.transform(normalAddress),
+          ),
+        ),
+      ),
+    ),
+    expected: 'addresses of managed wallets that pay the network for settlements, with commas',
+    example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  },
+  FACILITATOR_PUBLIC: { schema: v.optional(v.literal('true')), expected: 'true to settle for anybody, without a key', example: 'true' },
   CRASH_AT: { schema: v.optional(v.pipe(v.string(), v.regex(/^[a-z:-]+$/))), expected: 'a step at which to die, for tests', example: 'send:persisted' },
   LOG_LEVEL: { schema: v.optional(v.picklist(LOG_LEVELS), 'info'), expected: `one of ${LOG_LEVELS.join(', ')}`, example: 'info' },
 } as const satisfies Record<string, { schema: v.GenericSchema; expected: string; example: string }>
@@ -120,6 +143,8 @@ export function toConfig(env: Env): ServiceConfig {
     'VAULT_KMS_KEY',
     'FACILITATOR_ALLOWLIST',
     'FACILITATOR_LOOPBACK',
+    'FACILITATOR_WALLETS',
+    'FACILITATOR_PUBLIC',
     'CRASH_AT',
   ])
   return {
@@ -129,9 +154,22 @@ export function toConfig(env: Env): ServiceConfig {
     networks: values.NETWORKS,
     logLevel: values.LOG_LEVEL,
     vaultKey: toVaultKey(values),
-    facilitators: { allowed: values.FACILITATOR_ALLOWLIST ?? [], loopback: values.FACILITATOR_LOOPBACK === '1' },
+    facilitators: toFacilitators(values),
     crashAt: values.CRASH_AT,
   }
+}
+
+function toFacilitators(values: Values<'FACILITATOR_ALLOWLIST' | 'FACILITATOR_LOOPBACK' | 'FACILITATOR_WALLETS' | 'FACILITATOR_PUBLIC'>): FacilitatorPolicy {
+  const { FACILITATOR_ALLOWLIST: allowed = [], FACILITATOR_WALLETS: wallets = [] } = values
+  const open = values.FACILITATOR_PUBLIC === 'true'
+  // What is settled without a key is recorded for the account whose wallet pays for it.
+  if (open && wallets.length === 0) throw new ConfigError('FACILITATOR_PUBLIC: expected FACILITATOR_WALLETS with it, which pay the network.')
+  return { allowed, loopback: values.FACILITATOR_LOOPBACK === '1', wallets, public: open }
+}
+
+function normalAddress(text: string): string {
+  const parsed = parseAddress(text)
+  return parsed.ok ? parsed.address : text
 }
 
 /**

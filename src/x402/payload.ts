@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { decodeHeader } from './header.ts'
-import { NATIVE_TRANSFER_METHOD, SIGNED_TRANSACTION_METHOD, TXID_METHOD } from './methods.ts'
+import { EIP3009_METHOD, NATIVE_TRANSFER_METHOD, PERMIT2_METHOD, SIGNED_TRANSACTION_METHOD, TXID_METHOD } from './methods.ts'
 import { Requirements, ResourceInfo } from './requirements.ts'
 
 /** What a payer sends, in both versions. */
@@ -48,12 +48,15 @@ export function networkNameOf(payment: PaymentPayload): string {
   return payment.x402Version === 1 ? payment.network : payment.accepted.network
 }
 
-/** How value moves: said in v2, told by the payload's shape in v1; undefined where neither says. */
+/** How value moves: said by the terms, or told by the payload's shape; undefined where neither says. A transaction alone does not say what it moves. */
 export function methodOf(payment: PaymentPayload): string | undefined {
   if (payment.x402Version === 2) {
     const { assetTransferMethod } = payment.accepted.extra
-    return typeof assetTransferMethod === 'string' ? assetTransferMethod : undefined
+    if (typeof assetTransferMethod === 'string') return assetTransferMethod
   }
+  if ('permit2Authorization' in payment.payload) return PERMIT2_METHOD
+  if ('authorization' in payment.payload) return EIP3009_METHOD
+  if (payment.x402Version === 2) return undefined
   if ('txRef' in payment.payload) return TXID_METHOD
   if ('signedTransaction' in payment.payload) return SIGNED_TRANSACTION_METHOD
   return 'transaction' in payment.payload ? NATIVE_TRANSFER_METHOD : undefined

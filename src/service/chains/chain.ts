@@ -1,5 +1,6 @@
 import type { PaymentIntent } from '#chains/intent.ts'
 import type { Asset, Network } from '#contract/network.ts'
+import type { Contracts } from './contracts.ts'
 
 /**
  * The one port to a chain; `evm/` and `solana/` implement it. Only this folder opens sockets to an RPC.
@@ -13,6 +14,8 @@ export interface Chain {
   recentHead(): Promise<Head | undefined>
   /** Builds the unsigned transaction of an intent and simulates it. `priorityFeeAtomic`: the total the payer wants to give the validator; automatic otherwise. */
   build(intent: Omit<PaymentIntent, 'maxFeeAtomic'>, priorityFeeAtomic?: bigint): Promise<Built>
+  /** The transaction in which a payee writes on the chain that a payer has paid it; `text` names the payment. It moves nothing and is not tried out. */
+  note(note: Note): Promise<Ready>
   /** What the chain knows of a transaction now. `not_found` says nothing about the future. */
   observe(signature: string): Promise<Observation>
   /**
@@ -38,6 +41,8 @@ export interface Chain {
    */
   funds(address: string, openPayments: (since: number) => Promise<readonly OpenPayment[]>): Promise<Funds>
   token(address: string): Promise<TokenInfo | undefined>
+  /** EVM: calls of contracts for what payers authorized; null where payers sign whole transactions. */
+  readonly contracts: Contracts | null
   /** For /health/ready: resolves when the chain answers and is the one configured (chain id or genesis hash). */
   check(): Promise<void>
   close(): Promise<void>
@@ -66,6 +71,10 @@ export type Built =
     }
   | { ok: false; code: 'INSUFFICIENT_BALANCE'; requiredAtomic: bigint; availableAtomic: bigint; feeAtomic: bigint; asset: Asset }
   | { ok: false; code: 'INVALID_RECIPIENT'; message: string; details?: Record<string, unknown> }
+
+export type Ready = Extract<Built, { ok: true }>
+
+export type Note = { payee: string; payer: string; text: string; priorityFeeAtomic: bigint | undefined }
 
 /** A payment the watcher looks for. */
 export type Wanted = {
@@ -124,6 +133,8 @@ export type Observation =
       messageHash?: string
       /** The payment this transaction makes, read from the chain; null when it is anything else. */
       transfer: Transfer | null
+      /** EVM: everything that tokens say they moved in it, to be held against what was asked of it. */
+      moved?: readonly Transfer[]
       failure: string | null
     }
 

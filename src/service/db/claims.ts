@@ -34,12 +34,18 @@ export async function findClaim(db: Database, { network, key }: ClaimKey): Promi
   return row
 }
 
-/** Gives a payment back that this attempt did not use. */
 /** Whether a proof of this payment was used: then somebody waits for its settlement. */
 export async function isProven(db: Database, paymentId: string): Promise<boolean> {
   return (await db.$count(claim, eq(claim.paymentId, paymentId))) > 0
 }
 
+/** The key under which a payment's proof was used up. */
+export async function findClaimKey(db: Database, paymentId: string): Promise<string | undefined> {
+  const [row] = await db.select({ key: claim.key }).from(claim).where(eq(claim.paymentId, paymentId))
+  return row?.key
+}
+
+/** Gives a payment back that this attempt did not use. */
 export async function releaseClaim(db: Database, held: HeldClaim): Promise<void> {
   await db.delete(claim).where(mine(held))
 }

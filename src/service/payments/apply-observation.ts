@@ -1,5 +1,5 @@
 import type { EventSource, PaymentStatus } from '#contract/payment.ts'
-import type { Observation } from '../chains/chain.ts'
+import type { Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { isProven } from '../db/claims.ts'
 import { findBySignature, lockPayment, movePayment, type MoveFacts, type PaymentRecord } from '../db/payments.ts'
@@ -25,7 +25,7 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
   try {
     return await context.db.transaction(async (tx) => {
       const row = await lockPayment(tx, seen.paymentId)
-      if (!row || !pays(row, observation.transfer, height)) return 'foreign'
+      if (!row || !pays(row, transferOf(row, observation), height)) return 'foreign'
       const owner = row.mode === 'received' ? undefined : await findBySignature(tx, row.network, signature)
       if (owner && owner.id !== row.id) return 'taken'
       const path = pathFrom(row, seen)
@@ -47,6 +47,12 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
     if (isUniqueViolation(error)) return 'taken'
     throw error
   }
+}
+
+/** Of all that a transaction moved, what is this payment; who handed in a proof may be paid by one that moves more. */
+function transferOf(row: PaymentRecord, { transfer, ...observation }: Exclude<Observation, { state: 'not_found' }>): Transfer | null | undefined {
+  const moved = row.mode === 'received' && 'moved' in observation ? observation.moved : undefined
+  return moved?.find((candidate) => pays(row, candidate, null)) ?? transfer
 }
 
 /** The moves from the payment's status to what the chain shows, all of them legal; none when it is there already. */

@@ -2,6 +2,7 @@ import { nativeAsset, type Network } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Built, Chain, Funds } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
+import { readSigned } from '../db/attempts.ts'
 import { lockLane, readFromNonce, readUnpaid, readUnpaidSignatures, type Lane } from '../db/lanes.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 
@@ -54,9 +55,17 @@ export async function takePlace(tx: Database, request: Request): Promise<Place> 
   return { ok: true, nonce: funds.nonce === null ? null : Math.max(funds.nonce, ...used) }
 }
 
-/** Payments whose cost is not in the balance that was read. */
-async function readPromised(tx: Database, lane: Lane, funds: Funds): Promise<PaymentRecord[]> {
-  if (funds.nonce !== null) return readFromNonce(tx, lane, funds.nonce)
+type Promised = Pick<PaymentRecord, 'id' | 'amount' | 'maxFee' | 'nonce'>
+
+/** What is under way and not in the balance that was read: payments, and what the wallet pays the network for when it settles those of others. */
+async function readPromised(tx: Database, lane: Lane, funds: Funds): Promise<Promised[]> {
+  if (funds.nonce !== null) {
+    const settlements = await readSigned(tx, lane, funds.nonce)
+    return [
+      ...(await readFromNonce(tx, lane, funds.nonce)),
+      ...settlements.map(({ paymentId, maxFee, nonce }) => ({ id: paymentId, amount: 0n, maxFee, nonce })),
+    ]
+  }
   const unpaid = await readUnpaid(tx, lane, { height: funds.height, named: funds.unproven })
   return unpaid.filter(({ id }) => !funds.landed.has(id))
 }

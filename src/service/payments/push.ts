@@ -8,7 +8,7 @@ import { recordEvent } from '../events/record.ts'
 const AGAIN_AFTER_MS = 2_000
 
 /** Hands the stored bytes to the network. Whatever it says, they may have left: only the chain tells what becomes of them. */
-export async function push(context: Context, chain: Chain, attempt: AttemptRecord): Promise<void> {
+export async function push(context: Context, chain: Chain, attempt: Pick<AttemptRecord, 'paymentId' | 'signature' | 'signedTransaction'>): Promise<void> {
   const { paymentId, signature, signedTransaction } = attempt
   try {
     const outcome = await chain.broadcast(Buffer.from(signedTransaction, 'base64'))

@@ -24,4 +24,9 @@ export function checkEcho({ terms, checklist }: Examination, { requirements, res
     expected: terms.resource,
     got: describe(resource?.url),
   })
+  for (const field of ['description', 'mimeType'] as const) {
+    const expected = terms.resourceInfo?.[field]
+    // Absent and empty are signed alike.
+    if (expected) checklist.equal('resource_mismatch', { name: field, source: 'proof', expected, got: resource?.[field] ?? '' })
+  }
 }

@@ -21,7 +21,7 @@ export async function judge(context: Context, judged: Judged, landed: Landed): P
   const { checklist } = judged
   const ended = landed.succeeded ? 'landed and succeeded' : (landed.failure ?? 'failed')
   checklist.check('transaction_failed', { name: 'transaction', source: 'chain', ok: landed.succeeded, expected: 'landed and succeeded', got: ended })
-  const transfer = judgeTransfer(judged, landed.transfer)
+  const transfer = judgeTransfer(judged, pick(judged, landed))
   await judgeMemo(context, judged, transfer.memo)
   judgeTime(context, judged, landed.blockTime)
   checklist.check('transaction_failed', {
@@ -34,6 +34,13 @@ export async function judge(context: Context, judged: Judged, landed: Landed): P
   return transfer
 }
 
+/** What a transaction moved of the asset that was asked for: the one plain transfer, or of many the one to the payee. */
+function pick({ terms }: Judged, { transfer, moved = [] }: Landed): Transfer | null {
+  if (terms.asset.native || transfer?.asset === terms.asset.address) return transfer
+  const ofToken = moved.filter(({ asset }) => asset === terms.asset.address)
+  return ofToken.find(({ recipient }) => recipient === terms.payTo) ?? ofToken[0] ?? transfer
+}
+
 /** @throws ProofRefused */
 export function judgeTransfer({ terms, examined, checklist }: Judged, transfer: Transfer | null): Transfer {
   const plain = transfer !== null
@@ -41,7 +48,7 @@ export function judgeTransfer({ terms, examined, checklist }: Judged, transfer: 
     name: 'plain_transfer',
     source: 'chain',
     ok: plain,
-    expected: 'one plain transfer of native currency',
+    expected: `one plain transfer of ${terms.asset.symbol}`,
     got: plain ? 'one' : 'another transaction',
   })
   if (!transfer) throw new TypeError('The check above has refused this.')
@@ -67,6 +74,8 @@ export function judgeTransfer({ terms, examined, checklist }: Judged, transfer: 
  */
 export async function judgeMemo(context: Context, { accountId, terms, checklist }: Judged, memo: string | null): Promise<void> {
   if (familyOf(terms.network.network) === 'evm') return
+  // A token's transfer is bound by having been presented before it was broadcast.
+  if (!terms.asset.native && terms.memo === null) return
   const given = terms.resource !== null && memo !== null && isPaymentId(memo)
   if (terms.memo !== null && (memo === terms.memo || !given))
     return checklist.equal('memo_mismatch', { name: 'memo', source: 'chain', expected: terms.memo, got: memo ?? 'none' })

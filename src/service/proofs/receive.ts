@@ -11,8 +11,10 @@ import { chooseNetwork, refuseParameters } from '../payments/network.ts'
 import { Checklist } from './checklist.ts'
 import { Deadline } from './deadline.ts'
 import { examine } from './examine.ts'
-import { askFacilitator, readFacilitator } from './remote.ts'
-import { settle, type Settled } from './settle.ts'
+import { facilitatorWallets } from './facilitator-wallet.ts'
+import type { Settled } from './outcome.ts'
+import { defaultFacilitator, openRemote, readFacilitator } from './remote.ts'
+import { settle } from './settle.ts'
 import type { Examined, Terms } from './terms.ts'
 
 /**
@@ -23,13 +25,13 @@ export async function receivePayment(context: Context, actor: Actor, body: Recei
   const startedAt = performance.now()
   const deadline = new Deadline(body.timeout * 1000)
   const terms = readTerms(context, body)
-  const facilitator = body.facilitatorUrl === undefined ? undefined : readFacilitator(context, body.facilitatorUrl)
+  const facilitator = body.facilitatorUrl === undefined ? defaultFacilitator(context, terms) : readFacilitator(context, body.facilitatorUrl)
   const checklist = new Checklist()
   const payment = readProof(body.paymentProof, checklist)
   const examined = await examine({ payment, terms, checklist })
-  const ask = facilitator && (() => askFacilitator(context, { url: facilitator, payment, terms, checklist, deadline }))
+  const remote = facilitator && openRemote(context, { url: facilitator, payment, terms, checklist, deadline })
   const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
-  const settled = await settle(context, { accountId: actor.accountId, terms, examined, checklist, deadline, fingerprint, ask })
+  const settled = await settle(context, { accountId: actor.accountId, terms, examined, checklist, deadline, fingerprint, remote })
   return reply({ context, terms, examined, settled, startedAt, verifiedBy: facilitator?.href ?? 'in-process' })
 }
 
@@ -50,7 +52,7 @@ function readTerms(context: Context, body: ReceiveInput): Terms {
   const native = nativeAsset(network)
   const details: Record<string, string> = {}
   const asset = findAsset(network, body.asset)
-  if (!asset?.native) details.asset = `Expected ${native.symbol} or ${native.address}, received ${describe(body.asset)}.`
+  if (!asset) details.asset = `Expected ${network.assets.map(({ symbol }) => symbol).join(' or ')}, or the address of one, received ${describe(body.asset)}.`
   const amount = parseAmount(body.expectedAmount, (asset ?? native).decimals)
   if (!amount.ok) details.expectedAmount = describeAmountProblem(amount.problem, body.expectedAmount, (asset ?? native).decimals)
   if (body.facilitatorUrl !== undefined && !readFacilitator(context, body.facilitatorUrl)) {
@@ -67,7 +69,8 @@ function readTerms(context: Context, body: ReceiveInput): Terms {
     memo: body.memo ?? null,
     notBefore: body.notBefore ?? null,
     expiresAt: body.expiresAt ?? null,
-    feePayer: null,
+    resourceInfo: null,
+    sponsors: facilitatorWallets(context, 'solana'),
   }
 }
 
@@ -87,7 +90,7 @@ function reply({ context, terms, examined, settled, startedAt, verifiedBy }: Ans
     verified: state === 'paid',
     alreadyProcessed,
     paymentId: payment?.id ?? null,
-    signature: payment?.signature ?? examined.signature,
+    signature: payment?.signature ?? payment?.reportedSignature ?? examined.signature ?? '',
     status: payment?.status ?? 'pending',
     network: network.network,
     asset: asset.address,

@@ -4,6 +4,7 @@ import { createPaymentId, isPaid, type PaymentStatus } from '#contract/payment.t
 import type { Database } from '#postgres/open.ts'
 import type { Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
+import { insertAttempt } from '../db/attempts.ts'
 import { consumeClaim, type HeldClaim } from '../db/claims.ts'
 import { findPayment, insertPayment, type NewPayment, type PaymentRecord } from '../db/payments.ts'
 import { payment } from '../db/schema.ts'
@@ -14,9 +15,11 @@ import { undecided } from './checklist.ts'
 import type { Judged, Landed } from './judge.ts'
 
 export type Recorded = Judged & { held: HeldClaim; transfer: Transfer }
+/** `signature`: the transaction that pays, where one is known. */
+type Known = Recorded & { signature: string | null }
 
 /** Uses the proof up and records its payment, in one commit: a proof that is used has a payment, and a payment's proof is used. */
-export async function recordLanded(context: Context, recorded: Recorded, landed: Landed): Promise<PaymentRecord> {
+export async function recordLanded(context: Context, recorded: Known, landed: Landed): Promise<PaymentRecord> {
   const statuses: PaymentStatus[] = landed.finalized ? ['confirmed', 'finalized'] : ['confirmed']
   return context.db.transaction(async (tx) => {
     const own = await takeOwn({ ...context, db: tx }, recorded, landed)
@@ -25,36 +28,64 @@ export async function recordLanded(context: Context, recorded: Recorded, landed:
       await tellProven(tx, own, context.now())
       return own
     }
-    const facts = { signature: recorded.examined.signature, blockHeight: landed.height, blockHash: landed.blockHash, fee: landed.feeAtomic }
+    const facts = { signature: recorded.signature, blockHeight: landed.height, blockHash: landed.blockHash, fee: landed.feeAtomic }
     return insertReceived({ ...context, db: tx }, recorded, { statuses, row: facts, transaction: null })
   })
 }
 
-export type Limits = { lastValidBlockHeight: number; builtHeight: number }
+export type Limits = { lastValidBlockHeight: number | null; builtHeight: number }
 
-/** The same before the service broadcasts a transaction: from here on its bytes are sent until the chain shows the outcome. */
-export async function recordBroadcast(context: Context, recorded: Recorded, limits: Limits): Promise<PaymentRecord> {
-  const { signature, bytes } = recorded.examined
-  const transaction = Buffer.from(bytes ?? []).toString('base64')
+/** What the service is about to broadcast. `signer`: the managed wallet that pays the network for it, where the payer does not. */
+export type Outgoing = { bytes: Uint8Array; signature: string; signer: string | null; nonce: number | null; maxFee: bigint }
+
+/**
+ * The same before a transaction is broadcast: from here on its bytes are sent until the chain shows the outcome. Without bytes somebody else broadcasts
+ * what the payer signed, and its use is looked for.
+ */
+export async function recordBroadcast(
+  context: Context,
+  recorded: Recorded,
+  { limits, signed }: { limits: Limits; signed: Outgoing | null },
+): Promise<PaymentRecord> {
+  const transaction = signed && Buffer.from(signed.bytes).toString('base64')
+  const known = { ...recorded, signature: signed?.signature ?? null }
   return context.db.transaction(async (tx) => {
-    const own = await takeOwn({ ...context, db: tx }, recorded, { state: 'pending', transfer: recorded.transfer })
+    const own = await takeOwn({ ...context, db: tx }, known, { state: 'pending', transfer: recorded.transfer })
     if (own?.status === 'pending') {
       await consume(tx, recorded, { paymentId: own.id, transaction })
       await tellProven(tx, own, context.now())
       return own
     }
-    const row = { reportedSignature: signature, nonce: recorded.transfer.nonce, ...limits }
-    return insertReceived({ ...context, db: tx }, recorded, { statuses: ['pending'], row, transaction })
+    const row = { reportedSignature: known.signature, nonce: recorded.transfer.nonce, expiresAt: endOf(recorded), ...limits }
+    const inserted = await insertReceived({ ...context, db: tx }, recorded, { statuses: ['pending'], row, transaction })
+    if (signed && transaction !== null) {
+      const { signer, signature, nonce, maxFee } = signed
+      const at = context.now()
+      const attempt = { network: inserted.network, signer, signature, signedTransaction: transaction, nonce, maxFee, createdAt: at, broadcastAt: at }
+      await insertAttempt(tx, { ...attempt, paymentId: inserted.id, number: 1, lastValidBlockHeight: limits.lastValidBlockHeight })
+    }
+    return inserted
   })
+}
+
+/** The last second of the year 9999. */
+const LAST_SECOND = 253_402_300_799n
+
+/** The last moment at which what was signed can be carried out, where the signature says one; times beyond the calendar are its end. */
+function endOf({ examined }: Recorded): Date | null {
+  if (!examined.authorization) return null
+  const { validBefore } = examined.authorization
+  return new Date(Number(validBefore > LAST_SECOND ? LAST_SECOND : validBefore) * 1000)
 }
 
 /** The payment that this account itself gave out, where the transaction is one: moved to what the chain shows. */
 async function takeOwn(
   context: Context,
-  { accountId, terms, examined, checklist, transfer }: Recorded,
+  { accountId, terms, examined, checklist, transfer, signature }: Known,
   observation: Observation,
 ): Promise<PaymentRecord | undefined> {
-  const { signature } = examined
+  // What others carry out for the payer is no transaction that this service gave out.
+  if (examined.authorization || signature === null) return undefined
   const candidates = await context.db
     .select()
     .from(payment)

@@ -7,6 +7,8 @@ import { SettleResponse, VerifyResponse } from '#x402/settlement.ts'
 import type { Context } from '../context.ts'
 import { undecided, type Checklist } from './checklist.ts'
 import type { Deadline } from './deadline.ts'
+import { settlesHere } from './facilitator-wallet.ts'
+import type { Remote } from './outcome.ts'
 import { postJson } from './post-json.ts'
 import type { Terms } from './terms.ts'
 
@@ -28,10 +30,10 @@ function spell(url: URL): string {
 type Asked = { url: URL; payment: PaymentPayload; terms: Terms; checklist: Checklist; deadline: Deadline }
 
 /**
- * Has a facilitator verify and settle a payment. What it says is a hint that the chain must bear out; that it does not say so decides nothing either.
- * @throws `PAYMENT_VERIFICATION_FAILED`
+ * A facilitator that verifies and settles a payment. What it says is a hint that the chain must bear out; that it does not say so decides nothing either.
+ * Both calls throw `PAYMENT_VERIFICATION_FAILED`.
  */
-export async function askFacilitator(context: Context, { url, payment, terms, checklist, deadline }: Asked): Promise<void> {
+export function openRemote(context: Context, { url, payment, terms, checklist, deadline }: Asked): Remote {
   const base = spell(url)
   const body = { x402Version: payment.x402Version, paymentPayload: payment, paymentRequirements: requirementsOf(payment, terms) }
   const ask = async <S extends v.GenericSchema>(path: string, schema: S): Promise<v.InferOutput<S>> => {
@@ -44,12 +46,26 @@ export async function askFacilitator(context: Context, { url, payment, terms, ch
       throw undecided('The facilitator did not answer, or answered nonsense. Nothing is decided.')
     }
   }
-  const verified = await ask('verify', VerifyResponse)
-  if (!verified.isValid) throw undecided('The facilitator does not verify this payment. Nothing is decided.')
-  checklist.check('malformed', { name: 'facilitator_verify', source: 'facilitator', ok: true, expected: 'valid', got: 'valid' })
-  const settled = await ask('settle', SettleResponse)
-  if (!settled.success) throw undecided('The facilitator did not settle this payment. Nothing is decided.')
-  checklist.check('malformed', { name: 'facilitator_settle', source: 'facilitator', ok: true, expected: 'settled', got: settled.transaction || 'settled' })
+  return {
+    async verify() {
+      const verified = await ask('verify', VerifyResponse)
+      if (!verified.isValid) throw undecided('The facilitator does not verify this payment. Nothing is decided.')
+      checklist.check('malformed', { name: 'facilitator_verify', source: 'facilitator', ok: true, expected: 'valid', got: 'valid' })
+    },
+    async settle() {
+      const settled = await ask('settle', SettleResponse)
+      if (!settled.success) throw undecided('The facilitator did not settle this payment. Nothing is decided.')
+      const transaction = settled.transaction || null
+      checklist.check('malformed', { name: 'facilitator_settle', source: 'facilitator', ok: true, expected: 'settled', got: transaction ?? 'settled' })
+      return transaction
+    },
+  }
+}
+
+/** Who settles where the caller names nobody: this service, or the first facilitator of the operator's list where no wallet here pays for it. */
+export function defaultFacilitator(context: Context, { network, asset }: Terms): URL | undefined {
+  const [first] = context.config.facilitators?.allowed ?? []
+  return asset.native || settlesHere(context, network.network) || first === undefined ? undefined : new URL(first)
 }
 
 /** The terms as they were asked; of the payer's words only what decides nothing. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { parseJson } from '#contract/json.ts'
-import { isPaid } from '#contract/payment.ts'
 import { ProofCheck } from '#contract/proof.ts'
+import { coSign } from '../wallets/sign-call.ts'
 import type { Chain, Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { grantOnce, releaseClaim, type ClaimRecord, type HeldClaim } from '../db/claims.ts'
@@ -9,29 +9,15 @@ import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../payments/network.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
-import { undecided, type Checklist } from './checklist.ts'
-import { Late, type Deadline } from './deadline.ts'
-import { messageKey } from './examine-native-transfer.ts'
+import { undecided } from './checklist.ts'
+import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
 import { hold } from './hold.ts'
-import { judge, judgeMemo, judgeTransfer, type Judged } from './judge.ts'
-import { recordBroadcast, recordLanded } from './record.ts'
+import { judge, judgeMemo, judgeTransfer, type Landed } from './judge.ts'
+import { lateOr, orUndecided, outcome, pending, type Job, type Settled } from './outcome.ts'
+import { messageKey } from './read-signed.ts'
+import { recordBroadcast, recordLanded, type Outgoing } from './record.ts'
+import { followAuthorization, settleAuthorization } from './settle-authorization.ts'
 import { isCertain, watch } from './watch.ts'
-
-export type Job = Judged & {
-  fingerprint: string
-  deadline: Deadline
-  /** Another party that is asked before the chain, once the proof is held; it throws when it does not agree. */
-  ask?: () => Promise<void>
-}
-
-export type Settled = {
-  state: 'paid' | 'pending'
-  /** Null while nothing is recorded: the payer's own transaction has not landed yet. */
-  payment: PaymentRecord | null
-  /** Whether an earlier call was told already that this payment is there. */
-  alreadyProcessed: boolean
-  checks: readonly ProofCheck[]
-}
 
 /**
  * Brings an examined proof to its outcome: held for this attempt, seen on the chain (broadcast before, where that is ours to do), used up and recorded.
@@ -44,31 +30,48 @@ export async function settle(context: Context, job: Job): Promise<Settled> {
 }
 
 async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
-  const { network } = job.terms.network
-  const chain = chainOf(context, network)
-  const { key } = job.examined
-  if (key !== null)
+  const chain = chainOf(context, job.terms.network.network)
+  const { key, bytes, authorization, signature } = job.examined
+  if (key !== null) {
     return holding(context, job, {
       key,
-      work: (held) => (job.examined.bytes ? settleSigned(context, job, { chain, held }) : settleSeen(context, job, { chain, held })),
+      work: async (held) => {
+        if (authorization) return settleAuthorization(context, job, { chain, held, authorization })
+        const told = await askRemote(job)
+        if (bytes && !(job.remote && job.examined.sponsor)) return settleSigned(context, job, { chain, held, bytes })
+        return settleSeen(context, job, { chain, held, signature: signature ?? told })
+      },
     })
-
-  const seen = await look(chain, job)
+  }
+  const seen = await look(chain, job, { signature: signatureOf(signature) })
   if (!isCertain(seen)) return pending(job)
   if (seen.transfer === null) judgeTransfer(job, null)
   // A transaction that can be signed twice is single by its message.
   if (seen.messageHash === undefined) throw undecided('The network does not show the message of this transaction. Nothing is decided.')
-  return holding(context, job, { key: messageKey(seen.messageHash), work: async (held) => finish(context, job, { seen, held }) })
+  return holding(context, job, {
+    key: messageKey(seen.messageHash),
+    work: async (held) => {
+      await askRemote(job)
+      return finish(context, job, { seen, held, signature: signatureOf(signature) })
+    },
+  })
 }
 
-type Held = { chain: Chain; held: HeldClaim }
+async function askRemote({ remote }: Job): Promise<string | null> {
+  await remote?.verify()
+  return (await remote?.settle()) ?? null
+}
+
+function signatureOf(signature: string | null): string {
+  if (signature === null) throw undecided('Nobody says which transaction pays. Nothing is decided.')
+  return signature
+}
 
 async function holding(context: Context, job: Job, { key, work }: { key: string; work: (held: HeldClaim) => Promise<Settled> }): Promise<Settled> {
   const { accountId, fingerprint, deadline, checklist } = job
   const answer = await hold(context, { network: job.terms.network.network, key, accountId, fingerprint, deadline, checklist })
   if ('used' in answer) return repeat(context, job, answer.used)
   try {
-    await job.ask?.()
     return await work(answer.held)
   } finally {
     // What was used up stays so; everything else is free again.
@@ -76,36 +79,63 @@ async function holding(context: Context, job: Job, { key, work }: { key: string;
   }
 }
 
-/** The payer has broadcast; the chain decides. */
-async function settleSeen(context: Context, job: Job, { chain, held }: Held): Promise<Settled> {
-  const seen = await look(chain, job)
-  return isCertain(seen) ? finish(context, job, { seen, held }) : pending(job)
+type Held = { chain: Chain; held: HeldClaim }
+
+/** Somebody else has broadcast; the chain decides, and what it shows must be what was signed. */
+async function settleSeen(context: Context, job: Job, { chain, held, signature: told }: Held & { signature: string | null }): Promise<Settled> {
+  const signature = signatureOf(told)
+  const seen = await look(chain, job, { signature })
+  if (!isCertain(seen)) return pending(job)
+  if (job.examined.bytes) {
+    const got = seen.messageHash === undefined ? 'unknown' : messageKey(seen.messageHash)
+    job.checklist.equal('transaction_failed', { name: 'message', source: 'chain', expected: held.key, got })
+  }
+  return finish(context, job, { seen, held, signature })
 }
 
 /** The payer has signed; the service broadcasts what is recorded, never before. */
-async function settleSigned(context: Context, job: Job, { chain, held }: Held): Promise<Settled> {
+async function settleSigned(context: Context, job: Job, { chain, held, bytes }: Held & { bytes: Uint8Array }): Promise<Settled> {
   const { examined, deadline, checklist } = job
-  const known = await look(chain, job, () => true)
-  if (isCertain(known)) return finish(context, job, { seen: known, held })
+  const { sponsor, signature: own } = examined
+  // A signature of the sponsor is the same every time: what was broadcast before is found by it.
+  const signed = sponsor ? await signAsSponsor(context, sponsor, bytes) : { bytes, signature: signatureOf(own) }
+  const known = await look(chain, job, { signature: signed.signature, stop: () => true })
+  if (isCertain(known)) {
+    refuseOld(job)
+    return finish(context, job, { seen: known, held, signature: signed.signature })
+  }
   await judgeMemo(context, job, examined.memo)
   if (known.state === 'not_found') {
-    const rehearsal = await orUndecided(deadline.within(chain.rehearse(bytesOf(job))))
+    const rehearsal = await orUndecided(deadline.within(chain.rehearse(bytes)))
     const got = rehearsal.ok ? 'accepted' : rehearsal.reason
     checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: rehearsal.ok, expected: 'accepted', got })
   }
   const head = await orUndecided(deadline.within(chain.head()))
   const limits = { builtHeight: head.height, lastValidBlockHeight: head.blockHeight + LIFETIME_BLOCKS }
-  const payment = await recordBroadcast(context, { ...job, held, transfer: transferOf(job) }, limits)
-  return follow(context, job, { chain, payment, bytes: bytesOf(job) })
+  const outgoing: Outgoing = { ...signed, signer: sponsor ?? null, nonce: examined.nonce ?? null, maxFee: 0n }
+  const payment = await recordBroadcast(context, { ...job, held, transfer: transferOf(job) }, { limits, signed: outgoing })
+  return follow(context, job, { chain, payment, signed })
+}
+
+/** A token's transfer that nothing binds to this seller's question must not stand on the chain already: anybody could present it. */
+function refuseOld({ terms, checklist }: Job): void {
+  if (terms.asset.native || terms.memo !== null) return
+  checklist.check('already_used', {
+    name: 'fresh',
+    source: 'chain',
+    ok: false,
+    expected: 'never broadcast, or with the memo that was asked for',
+    got: 'landed',
+  })
+}
+
+async function signAsSponsor(context: Context, sponsor: string, bytes: Uint8Array) {
+  const address = facilitatorWallets(context, 'solana').find((wallet) => wallet === sponsor)
+  return withWallet(context, address, async ({ wallet, secret }) => coSign(bytes, { secret, address: wallet.address }))
 }
 
 /** No blockhash is younger than now or lives longer; a nonce has no such end, and counts as ours for as long. */
 const LIFETIME_BLOCKS = 150
-
-function bytesOf({ examined }: Job): Uint8Array {
-  if (!examined.bytes) throw new TypeError('Expected a transaction to broadcast.')
-  return examined.bytes
-}
 
 /** What the signed bytes say, which the examination has held against the terms. */
 function transferOf({ terms, examined }: Job): Transfer {
@@ -113,21 +143,24 @@ function transferOf({ terms, examined }: Job): Transfer {
   return { sender: examined.payer ?? '', recipient: payTo, asset: asset.address, amountAtomic, memo: examined.memo, nonce: examined.nonce ?? null }
 }
 
+type Following = { chain: Chain; payment: PaymentRecord; signed: Pick<Outgoing, 'bytes' | 'signature'> }
+
 /** Broadcasts what is recorded and waits for the chain; the watcher goes on when this call has ended. */
-async function follow(context: Context, job: Job, { chain, payment, bytes }: { chain: Chain; payment: PaymentRecord; bytes: Uint8Array }): Promise<Settled> {
-  const { deadline, examined, checklist } = job
-  const sent = await lateOr(deadline.within(chain.broadcast(bytes)))
+async function follow(context: Context, job: Job, { chain, payment, signed }: Following): Promise<Settled> {
+  const { deadline, checklist } = job
+  const { signature } = signed
+  const sent = await lateOr(deadline.within(chain.broadcast(signed.bytes)))
   if (sent && !sent.accepted)
     context.log.warn({ paymentId: payment.id, network: payment.network, reason: sent.reason }, 'a node did not take a transaction; it is sent again')
   wakeWatcher(chain)
-  const seen = await watch(chain, { signature: examined.signature, deadline })
-  if (seen && isCertain(seen)) await applyObservation(context, { paymentId: payment.id, signature: examined.signature, observation: seen, source: 'service' })
+  const seen = await watch(chain, { signature, deadline })
+  if (seen && isCertain(seen)) await applyObservation(context, { paymentId: payment.id, signature, observation: seen, source: 'service' })
   return outcome(job, (await findPayment(context.db, payment.id)) ?? payment, { alreadyProcessed: false, checks: checklist.checks })
 }
 
-async function finish(context: Context, job: Job, { seen, held }: { seen: Extract<Observation, { state: 'landed' }>; held: HeldClaim }): Promise<Settled> {
+async function finish(context: Context, job: Job, { seen, held, signature }: { seen: Landed; held: HeldClaim; signature: string }): Promise<Settled> {
   const transfer = await judge(context, job, seen)
-  const payment = await recordLanded(context, { ...job, held, transfer }, seen)
+  const payment = await recordLanded(context, { ...job, held, transfer, signature }, seen)
   return { state: 'paid', payment, alreadyProcessed: false, checks: job.checklist.checks }
 }
 
@@ -137,32 +170,20 @@ async function repeat(context: Context, job: Job, claim: ClaimRecord): Promise<S
   if (!payment) throw new Error(`The used claim ${claim.key} has no payment.`)
   const checks = v.parse(v.array(ProofCheck), parseJson(claim.checks ?? '[]'))
   const told = { alreadyProcessed: true, checks }
-  if (payment.status !== 'pending' || claim.transaction === null) return outcome(job, payment, told)
-  const followed = await follow(context, job, { chain: chainOf(context, payment.network), payment, bytes: Buffer.from(claim.transaction, 'base64') })
+  if (payment.status !== 'pending') return outcome(job, payment, told)
+  const chain = chainOf(context, payment.network)
+  if (job.examined.authorization) return { ...(await followAuthorization(context, job, { chain, payment, alreadyProcessed: true })), ...told }
+  const signature = payment.reportedSignature ?? job.examined.signature
+  if (claim.transaction === null || signature === null) return outcome(job, payment, told)
+  const followed = await follow(context, job, { chain, payment, signed: { bytes: Buffer.from(claim.transaction, 'base64'), signature } })
   return { ...followed, ...told }
 }
 
-function outcome({ checklist }: { checklist: Checklist }, payment: PaymentRecord, told: Pick<Settled, 'alreadyProcessed' | 'checks'>): Settled {
-  const over = payment.status === 'failed' || payment.status === 'expired'
-  if (over)
-    checklist.check('transaction_failed', {
-      name: 'transaction',
-      source: 'chain',
-      ok: false,
-      expected: 'landed and succeeded',
-      got: payment.failure ?? payment.status,
-    })
-  return { state: isPaid(payment.status) ? 'paid' : 'pending', payment, ...told }
-}
-
-function pending({ checklist }: Job): Settled {
-  return { state: 'pending', payment: null, alreadyProcessed: false, checks: checklist.checks }
-}
+type Looking = { signature: string; stop?: () => boolean }
 
 /** @throws `PAYMENT_VERIFICATION_FAILED` when no node has answered in time; ProofRefused when the pool shows another payment already */
-async function look(chain: Chain, job: Job, stop?: () => boolean): Promise<Observation> {
-  const { deadline, examined } = job
-  const seen = await watch(chain, { signature: examined.signature, deadline, stop: (observation) => stop?.() ?? contradicts(job, observation) })
+async function look(chain: Chain, job: Job, { signature, stop }: Looking): Promise<Observation> {
+  const seen = await watch(chain, { signature, deadline: job.deadline, stop: (observation) => stop?.() ?? contradicts(job, observation) })
   if (!seen) throw undecided('The network did not answer in time. Nothing is decided.')
   if (contradicts(job, seen) && seen.state === 'pending') judgeTransfer(job, seen.transfer ?? null)
   return seen
@@ -175,19 +196,4 @@ function contradicts({ examined }: Job, observation: Observation): boolean {
     observation.transfer !== undefined &&
     (observation.transfer === null || (examined.payer !== null && observation.transfer.sender !== examined.payer))
   )
-}
-
-async function orUndecided<T>(work: Promise<T>): Promise<T> {
-  const answer = await lateOr(work)
-  if (answer === undefined) throw undecided('The network did not answer in time. Nothing is decided.')
-  return answer
-}
-
-async function lateOr<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof Late) return undefined
-    throw error
-  }
 }

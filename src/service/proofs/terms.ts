@@ -1,4 +1,6 @@
+import type { Authorization } from '#chains/evm/authorization.ts'
 import type { Asset, Network } from '#contract/network.ts'
+import type { ResourceInfo } from '#x402/requirements.ts'
 
 /** What a proof is held against: what the seller asked, never what the payer says was asked. */
 export type Terms = {
@@ -8,13 +10,15 @@ export type Terms = {
   amountAtomic: bigint
   /** Null: any. */
   resource: string | null
+  /** What the asker says of the resource beside its URL; a payment must name what is said. */
+  resourceInfo: ResourceInfo | null
   /** Solana: what the memo must be; null: the id of a payment of this account. */
   memo: string | null
   /** Unix milliseconds between which the payment must have been made; null where nobody set them. */
   notBefore: number | null
   expiresAt: number | null
-  /** Solana: who pays the network; null: the payer. */
-  feePayer: string | null
+  /** Solana: who may pay the network in the payer's place; nobody else than the payer otherwise. */
+  sponsors: readonly string[]
 }
 
 /** What a payment proves of itself, before the chain is asked. */
@@ -23,8 +27,8 @@ export type Examined = {
   key: string | null
   /** Null where only the chain can tell. */
   payer: string | null
-  /** Transaction hash or first signature. */
-  signature: string
+  /** Transaction hash or first signature; null while nobody has broadcast anything. */
+  signature: string | null
   /** The resource the payer bound the payment to; null where it bound none. */
   resource: string | null
   /** The signed transaction, where it is for the service to broadcast. */
@@ -32,4 +36,8 @@ export type Examined = {
   memo: string | null
   /** EVM, where the service broadcasts. */
   nonce?: number
+  /** Solana: who pays the network for the payer and has not signed yet; null when the payer does. */
+  sponsor?: string | null
+  /** EVM: what the payer signed for others to carry out. */
+  authorization?: Authorization
 }

@@ -6,6 +6,7 @@ import { findBySignature, readFollowed, setReported, type PaymentRecord } from '
 import { applyObservation } from '../payments/apply-observation.ts'
 import { expire } from '../payments/expire.ts'
 import { followHosted } from '../payments/follow-hosted.ts'
+import { followSettlement } from '../payments/follow-settlement.ts'
 import { rollBack } from '../payments/roll-back.ts'
 
 /** How long an expired payment is still looked for. */
@@ -29,6 +30,7 @@ export async function followOnce(context: Context, chain: Chain, options: { expi
 
   const [hosted, others] = [waiting.filter(isHosted), waiting.filter((payment) => !isHosted(payment))]
   await each(round, hosted, checkHosted)
+  await each(round, waiting.filter(isReceived), checkReceived)
   await each(round, options.expiredToo ? [...others, ...expired] : others, checkReported)
   const readTo = await search(
     round,
@@ -61,7 +63,7 @@ async function checkReported({ context, chain }: Round, payment: PaymentRecord):
     const observation = await chain.observe(signature)
     const applied = await applyObservation(context, { paymentId, signature, observation, source: 'watcher' })
     if (applied === 'moved') return
-    if (applied !== 'same' && signature === reported) await setReported(context.db, paymentId, null)
+    if (applied !== 'same' && signature === reported && !isReceived(payment)) await setReported(context.db, paymentId, null)
   }
 }
 
@@ -106,6 +108,11 @@ async function checkHosted({ context, chain, head }: Round, payment: PaymentReco
   await followHosted(context, { payment, wanted: toWanted(payment), chain, head })
 }
 
+/** What the service broadcasts for a payment whose proof was handed in is seen through as well. */
+async function checkReceived({ context, chain }: Round, payment: PaymentRecord): Promise<void> {
+  await followSettlement(context, { payment, chain, source: 'watcher' })
+}
+
 async function checkLate({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {
   await expire(context, { payment, wanted: toWanted(payment), chain, head })
 }
@@ -119,9 +126,13 @@ function isConfirmed(payment: PaymentRecord): boolean {
   return payment.status === 'confirmed'
 }
 
+function isReceived({ mode }: PaymentRecord): boolean {
+  return mode === 'received'
+}
+
 /** The transaction of a proof is known from the beginning; so is what the service signed, and where a memo names a payment, only that can be it. */
-function isSearched({ mode }: PaymentRecord, { scansBlocks }: Chain): boolean {
-  return mode !== 'received' && (scansBlocks || mode !== 'hosted')
+function isSearched(payment: PaymentRecord, { scansBlocks }: Chain): boolean {
+  return !isReceived(payment) && (scansBlocks || !isHosted(payment))
 }
 
 function isWaiting({ status }: PaymentRecord): boolean {

@@ -4,7 +4,9 @@ import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
 import { broadcast, rehearse } from './broadcast.ts'
 import { build } from './build.ts'
+import { buildNote } from './build-call.ts'
 import { openEndpoints } from './client.ts'
+import { openContracts } from './contracts.ts'
 import { BlockScan } from './find.ts'
 import { readFunds } from './funds.ts'
 import { readHead } from './head.ts'
@@ -28,6 +30,7 @@ export function openEvmChain(network: Network): Chain {
     head: () => head.fresh(),
     recentHead: () => head.patient(),
     build: (intent, priorityFeeAtomic) => build(endpoints, network, { intent, priorityFeeAtomic }),
+    note: (note) => buildNote(endpoints, network, note),
     observe: async (signature) => observe(endpoints, network, { hash: signature, head: await head.fresh() }),
     find: (wanted, from, to) => scan.find(wanted, from, to),
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),
@@ -36,6 +39,7 @@ export function openEvmChain(network: Network): Chain {
     broadcast: (bytes) => broadcast(endpoints, bytes),
     funds: (address) => readFunds(endpoints, address),
     token,
+    contracts: openContracts(endpoints, network),
     check: async () => void (await head.fresh()),
     close: async () => {},
   }

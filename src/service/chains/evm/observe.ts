@@ -3,6 +3,7 @@ import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { Head, Observation, Transfer, Wanted } from '../chain.ts'
 import type { EvmEndpoints } from './client.ts'
+import { readMoved } from './moved.ts'
 
 /** What the chain knows of a transaction: in the pool, in a block of the present chain, or nothing. */
 export function observe(endpoints: EvmEndpoints, network: Network, query: { hash: string; head: Head }): Promise<Observation> {
@@ -30,6 +31,7 @@ export function observe(endpoints: EvmEndpoints, network: Network, query: { hash
       feeAtomic: receipt.gasUsed * receipt.effectiveGasPrice,
       blockTime: new Date(Number(block.timestamp) * 1000),
       transfer,
+      moved: readMoved(receipt.logs),
       failure: receipt.status === 'success' ? null : 'The transaction landed and was reverted: nothing was moved.',
     }
   })

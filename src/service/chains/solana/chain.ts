@@ -4,6 +4,7 @@ import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
 import { broadcast, rehearse } from './broadcast.ts'
 import { build } from './build.ts'
+import { buildNote } from './build-note.ts'
 import { openEndpoints } from './client.ts'
 import { find } from './find.ts'
 import { readFunds } from './funds.ts'
@@ -26,6 +27,7 @@ export function openSolanaChain(network: Network): Chain {
     head: () => head.fresh(),
     recentHead: () => head.patient(),
     build: (intent, priorityFeeAtomic) => build(endpoints, network, { intent, priorityFeeAtomic }),
+    note: (note) => buildNote(endpoints, note),
     observe: (signature) => observe(endpoints, signature),
     find: async (wanted, _from, to) => ({ found: await find(endpoints, wanted), readTo: to }),
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),

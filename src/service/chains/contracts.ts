@@ -1,0 +1,31 @@
+import type { Hex } from 'viem'
+import type { Authorization } from '#chains/evm/authorization.ts'
+import type { Built, Ready } from './chain.ts'
+
+export type Call = { to: Hex; data: Hex }
+
+/** What a call would cost, or that the network refuses it: then every address that is configured said so. */
+export type Quote =
+  | { ok: true; gas: bigint; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint; feeAtomic: bigint; height: number }
+  | { ok: false; reason: string }
+
+/** What the chain shows of an authorization. `signature`: the transaction that carried it out; null when its nonce is used and no such transaction is found. */
+export type Use = { used: false } | { used: true; signature: string | null }
+
+/** A call as its sender signs it; `REFUSED`: the chain would not carry it out. */
+export type BuiltCall = Ready | Extract<Built, { code: 'INSUFFICIENT_BALANCE' }> | { ok: false; code: 'REFUSED'; message: string }
+
+/** EVM: what carrying out a payer's authorization needs of the chain. Every call may throw `CHAIN_UNAVAILABLE`. */
+export interface Contracts {
+  /** @throws what viem throws when the contract refuses to answer */
+  read(call: { address: Hex; abi: readonly unknown[]; functionName: string; args?: readonly unknown[] }): Promise<unknown>
+  code(address: string): Promise<Hex | undefined>
+  /** What payers sign a token's authorizations under: its own words. Null when the token has none. */
+  domain(token: string): Promise<{ name: string; version: string } | null>
+  /** Runs a call on the state of this moment, and prices it. */
+  quote(call: Call & { from: string }): Promise<Quote>
+  /** Builds a call that somebody else signs and broadcasts, after running it on the state of this moment. */
+  build(call: Call & { from: string; priorityFeeAtomic: bigint | undefined }): Promise<BuiltCall>
+  /** Whether an authorization was used already, by whomever. */
+  findUse(authorization: Authorization): Promise<Use>
+}

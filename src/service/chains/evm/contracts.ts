@@ -1,0 +1,143 @@
+import { erc20Abi, getAbiItem, parseAbi, TransactionNotFoundError, type Abi, type Hex, type Log, type PublicClient } from 'viem'
+import { authorizationAbi, carriesOut, PERMIT2, permit2Abi, type Authorization } from '#chains/evm/authorization.ts'
+import type { Network } from '#contract/network.ts'
+import { MAX_PROOF_AGE_MS } from '#x402/methods.ts'
+import type { Contracts, Quote, Use } from '../contracts.ts'
+import { remember } from '../remember.ts'
+import { buildCall } from './build-call.ts'
+import type { EvmEndpoints } from './client.ts'
+import { readGasPrice } from './fees.ts'
+import { refusal } from './simulate.ts'
+
+/** Room for a token whose cost moves between the estimate and the block. */
+const MARGIN_PERCENT = 25n
+/** A transfer of one token that needs more is not meant to be carried out for others. */
+const MAX_GAS = 500_000n
+/** Blocks that one request for events covers: what the stingiest public nodes answer. */
+const PAGE = 1_000n
+const MAX_PAGES = 50n
+const DOMAIN_TTL_MS = 60_000
+
+const domainAbi = parseAbi([
+  'function name() view returns (string)',
+  'function version() view returns (string)',
+  'function eip712Domain() view returns (bytes1 fields, string name, string version, uint256 chainId, address verifyingContract, bytes32 salt, uint256[] extensions)',
+])
+
+export function openContracts(endpoints: EvmEndpoints, network: Network): Contracts {
+  return {
+    domain: remember(DOMAIN_TTL_MS, (token) => endpoints.ask((client) => readDomain(client, token as Hex))),
+    async read({ address, abi, functionName, args }) {
+      const answer = await endpoints.ask(async (client) => {
+        try {
+          return { value: await client.readContract({ address, abi: abi as Abi, functionName, args }) }
+        } catch (error) {
+          if (refusal(error) === undefined && !isEmptyAnswer(error)) throw error
+          return { error }
+        }
+      })
+      if ('error' in answer) throw answer.error
+      return answer.value
+    },
+    code: (address) => endpoints.ask((client) => client.getCode({ address: address as Hex })),
+    async quote({ from, to, data }) {
+      const answers = await endpoints.askTwice((client) => quoteOnce(client, { from: from as Hex, to, data }))
+      return answers.find(({ ok }) => ok) ?? answers[0]
+    },
+    build: (call) => buildCall(endpoints, network, call),
+    findUse: (authorization) => endpoints.ask((client) => findUse(client, network, authorization)),
+  }
+}
+
+/** `name` and `version` where the token tells them (EIP-3009 as Circle wrote it), otherwise by ERC-5267. */
+async function readDomain(client: PublicClient, address: Hex): Promise<{ name: string; version: string } | null> {
+  const [name, version] = await Promise.all([
+    orNull(client.readContract({ address, abi: domainAbi, functionName: 'name' })),
+    orNull(client.readContract({ address, abi: domainAbi, functionName: 'version' })),
+  ])
+  if (name !== null && version !== null) return { name, version }
+  const told = await orNull(client.readContract({ address, abi: domainAbi, functionName: 'eip712Domain' }))
+  return told && { name: told[1], version: told[2] }
+}
+
+/** A contract that refuses, or has no such function, says nothing. */
+async function orNull<T>(answer: Promise<T>): Promise<T | null> {
+  try {
+    return await answer
+  } catch (error) {
+    if (refusal(error) === undefined && !isEmptyAnswer(error)) throw error
+    return null
+  }
+}
+
+/** What viem says when a contract has no such function, or there is none. */
+function isEmptyAnswer(error: unknown): boolean {
+  return error instanceof Error && /returned no data/.test(error.message)
+}
+
+async function quoteOnce(client: PublicClient, { from, to, data }: { from: Hex; to: Hex; data: Hex }): Promise<Quote> {
+  try {
+    const [estimate, height] = await Promise.all([
+      client.estimateGas({ account: from, to, data }),
+      client.getBlockNumber(),
+      client.call({ account: from, to, data }),
+    ])
+    const gas = estimate + (estimate * MARGIN_PERCENT) / 100n
+    if (gas > MAX_GAS) return { ok: false, reason: `The token needs more than ${MAX_GAS} gas to be moved.` }
+    const price = await readGasPrice(client, gas)
+    return { ok: true, gas, ...price, feeAtomic: gas * price.maxFeePerGas, height: Number(height) }
+  } catch (error) {
+    const reason = refusal(error)
+    if (reason === undefined) throw error
+    return { ok: false, reason }
+  }
+}
+
+async function findUse(client: PublicClient, network: Network, authorization: Authorization): Promise<Use> {
+  if (!(await isUsed(client, authorization))) return { used: false }
+  const head = await client.getBlockNumber()
+  const wanted = BigInt(Math.ceil(MAX_PROOF_AGE_MS / network.blockTimeMs))
+  const oldest = head > wanted ? head - wanted : 0n
+  for (let to = head, page = 0n; to >= oldest && page < MAX_PAGES; to -= PAGE, page++) {
+    const signature = await findIn(client, authorization, { fromBlock: to - PAGE + 1n > oldest ? to - PAGE + 1n : oldest, toBlock: to })
+    if (signature) return { used: true, signature }
+    if (to < PAGE) break
+  }
+  return { used: true, signature: null }
+}
+
+async function isUsed(client: PublicClient, { method, token, from, nonce }: Authorization): Promise<boolean> {
+  if (method === 'eip3009') return client.readContract({ address: token, abi: authorizationAbi, functionName: 'authorizationState', args: [from, nonce] })
+  const number = BigInt(nonce)
+  const bitmap = await client.readContract({ address: PERMIT2, abi: permit2Abi, functionName: 'nonceBitmap', args: [from, number >> 8n] })
+  return ((bitmap >> (number & 0xffn)) & 1n) === 1n
+}
+
+type Range = { fromBlock: bigint; toBlock: bigint }
+
+async function findIn(client: PublicClient, authorization: Authorization, range: Range): Promise<Hex | null> {
+  const { method, token, from, to, amountAtomic, nonce } = authorization
+  if (method === 'eip3009') {
+    const event = getAbiItem({ abi: authorizationAbi, name: 'AuthorizationUsed' })
+    const logs = await client.getLogs({ address: token, event, args: { authorizer: from, nonce }, ...range })
+    return logs.at(-1)?.transactionHash ?? null
+  }
+  // Permit2 tells of no use: only the call itself shows which permit moved the tokens.
+  const event = getAbiItem({ abi: erc20Abi, name: 'Transfer' })
+  const logs = await client.getLogs({ address: token, event, args: { from, to }, strict: true, ...range })
+  for (const log of logs.filter(({ args }) => args.value === amountAtomic)) if (await isCarriedOut(client, authorization, log)) return log.transactionHash
+  return null
+}
+
+async function isCarriedOut(
+  client: PublicClient,
+  authorization: Authorization,
+  { transactionHash: hash }: Pick<Log<bigint, number, false>, 'transactionHash'>,
+) {
+  try {
+    return carriesOut(authorization, await client.getTransaction({ hash }))
+  } catch (error) {
+    if (error instanceof TransactionNotFoundError) return false
+    throw error
+  }
+}

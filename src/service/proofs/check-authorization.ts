@@ -1,0 +1,102 @@
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
+import { getAddress, parseAbi, parseSignature, recoverAddress, type Hex } from 'viem'
+import { digestOf, type Authorization } from '#chains/evm/authorization.ts'
+import { chainIdOf } from '#contract/network.ts'
+import type { Chain } from '../chains/chain.ts'
+import type { Contracts } from '../chains/contracts.ts'
+import type { Checklist } from './checklist.ts'
+import type { Terms } from './terms.ts'
+
+const abi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
+const VALID = '0x1626ba7e'
+
+const ECDSA_LENGTH = 132
+const HALF_ORDER = secp256k1.Point.Fn.ORDER / 2n
+/** Ends the signature of an account that does not exist yet (ERC-6492): nobody deploys one here. */
+const UNDEPLOYED = /(?:6492){16}$/
+/** An authorization that ends sooner may end before the next block. */
+const LEAST_LEFT_S = 6n
+
+type Checked = { chain: Chain; terms: Terms; authorization: Authorization; checklist: Checklist }
+
+/** An EVM chain always has them; this keeps what is never so in one place. */
+export function contractsOf({ contracts, network }: Chain): Contracts {
+  if (!contracts) throw new TypeError(`${network.network} has no contracts.`)
+  return contracts
+}
+
+/**
+ * Whether the payer signed this: a key, with the low one of its two signatures, or a contract that says so itself.
+ * @throws ProofRefused
+ */
+export async function checkSignature({ chain, terms, authorization, checklist }: Checked): Promise<void> {
+  const contracts = contractsOf(chain)
+  const { method, from, signature, token } = authorization
+  const domain = method === 'permit2' ? { name: '', version: '' } : await contracts.domain(token)
+  checklist.check('unsupported_method', {
+    name: 'token_domain',
+    source: 'chain',
+    ok: domain !== null,
+    expected: 'a token that takes authorizations',
+    got: domain ? 'one' : 'a token that names no domain',
+  })
+  const digest = digestOf(authorization, { chainId: chainIdOf(terms.network.network), ...(domain ?? { name: '', version: '' }) })
+  const signer = await recover(digest, signature)
+  const ok = signer === from || (!UNDEPLOYED.test(signature) && (await confirmedByContract(contracts, { from, digest, signature })))
+  checklist.check('invalid_signature', {
+    name: 'signature',
+    source: signer === from ? 'proof' : 'chain',
+    ok,
+    expected: from,
+    got: signer ?? 'a signature of nobody',
+  })
+}
+
+async function recover(hash: Hex, signature: Hex): Promise<string | null> {
+  if (signature.length !== ECDSA_LENGTH) return null
+  try {
+    if (BigInt(parseSignature(signature).s) > HALF_ORDER) return null
+    return getAddress(await recoverAddress({ hash, signature }))
+  } catch {
+    return null
+  }
+}
+
+async function confirmedByContract(contracts: Contracts, { from, digest, signature }: { from: Hex; digest: Hex; signature: Hex }): Promise<boolean> {
+  if ((await contracts.code(from)) === undefined) return false
+  try {
+    return (await contracts.read({ address: from, abi, functionName: 'isValidSignature', args: [digest, signature] })) === VALID
+  } catch (error) {
+    // What the chain cannot be asked now is thrown; a contract that refuses has answered.
+    if (error instanceof Error && error.name === 'ProblemError') throw error
+    return false
+  }
+}
+
+/** Whether it could still land. @throws ProofRefused `outside_window` */
+export function checkValidity({ authorization, checklist }: Pick<Checked, 'authorization' | 'checklist'>, now: Date): void {
+  const seconds = BigInt(Math.floor(now.getTime() / 1000))
+  const { validAfter, validBefore } = authorization
+  checklist.check('outside_window', {
+    name: 'valid_after',
+    source: 'proof',
+    ok: validAfter <= seconds,
+    expected: `valid from ${seconds} at the latest`,
+    got: validAfter.toString(),
+  })
+  checklist.check('outside_window', {
+    name: 'valid_before',
+    source: 'proof',
+    ok: validBefore >= seconds + LEAST_LEFT_S,
+    expected: `valid until ${seconds + LEAST_LEFT_S} at least`,
+    got: validBefore.toString(),
+  })
+}
+
+/** One spelling of a key's signature: the recovery byte as contracts read it. */
+export function canonicalSignature(signature: Hex): Hex {
+  if (signature.length !== ECDSA_LENGTH) return signature
+  const parity = Number.parseInt(signature.slice(-2), 16)
+  return parity > 1 ? signature : (`${signature.slice(0, -2)}${bytesToHex(Uint8Array.of(parity + 27))}` as Hex)
+}

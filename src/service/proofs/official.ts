@@ -1,0 +1,94 @@
+import { encodeFunctionData, verifyTypedData, type Abi, type Hex } from 'viem'
+import type { FacilitatorEvmSigner } from '@x402/evm'
+import { callOf, type Authorization } from '#chains/evm/authorization.ts'
+import { EXACT_SCHEME } from '#x402/methods.ts'
+import type { Call, Contracts } from '../chains/contracts.ts'
+import type { Terms } from './terms.ts'
+
+/**
+ * The facilitator of the official packages, in this process and behind our own checks. It reads the chain through ours, broadcasts through `submit`, and is
+ * believed nothing: whatever it says, the chain is read again. Each call has an instance of its own, so that nothing is remembered in memory.
+ */
+export type Official = {
+  contracts: Contracts
+  terms: Terms
+  authorization: Authorization
+  /** The wallet that pays the network. */
+  address: string
+}
+
+/** Its verdict, as the word of its own that it names; null when it is content. */
+export async function verifyOfficially(official: Official): Promise<string | null> {
+  const { payload, requirements, scheme } = await prepare(official, () => Promise.reject(new Error('Nothing is submitted while a payment is verified.')))
+  const { isValid, invalidReason } = await scheme.verify(payload, requirements)
+  return isValid ? null : (invalidReason ?? 'invalid')
+}
+
+/**
+ * Has it settle, and resolves with its verdict once `submit` has run or it has refused to come that far. What `submit` throws is thrown here;
+ * its words for people hold addresses of nodes and bytes of calls, and go nowhere.
+ */
+export async function settleOfficially(official: Official, submit: (call: Call) => Promise<Hex>): Promise<string | null> {
+  const failure: { error?: unknown } = {}
+  const { payload, requirements, scheme } = await prepare(official, async (call) => {
+    try {
+      return await submit(call)
+    } catch (error) {
+      failure.error = error
+      throw error
+    }
+  })
+  const { success, errorReason } = await scheme.settle(payload, requirements)
+  if ('error' in failure) throw failure.error
+  return success ? null : (errorReason ?? 'failed')
+}
+
+async function prepare({ contracts, terms, authorization, address }: Official, submit: (call: Call) => Promise<Hex>) {
+  const { ExactEvmScheme } = await import('@x402/evm/exact/facilitator')
+  const expected = callOf(authorization)
+  const signer: FacilitatorEvmSigner = {
+    getAddresses: () => [address as Hex],
+    readContract: (call) => contracts.read(call),
+    getCode: ({ address: account }) => contracts.code(account),
+    verifyTypedData: (args) => verifyTypedData(args),
+    writeContract: async ({ address: to, abi, functionName, args }) => {
+      const call = { to, data: encodeFunctionData({ abi: abi as Abi, functionName, args: [...args] }) }
+      // It may choose when, never what: our wallet signs the payer's authorization and nothing else.
+      if (call.to.toLowerCase() !== expected.to.toLowerCase() || call.data.toLowerCase() !== expected.data.toLowerCase())
+        throw new Error('The package asked for another call than the authorization.')
+      return submit(expected)
+    },
+    sendTransaction: () => Promise.reject(new Error('No account is deployed for a payer.')),
+    // The chain is followed by the service itself, with its own policy of confirmations.
+    waitForTransactionReceipt: () => Promise.reject(new Error('Followed by the service.')),
+  }
+  const domain = authorization.method === 'eip3009' ? await contracts.domain(authorization.token) : null
+  const requirements = {
+    scheme: EXACT_SCHEME,
+    network: terms.network.network as `${string}:${string}`,
+    amount: terms.amountAtomic.toString(),
+    asset: terms.asset.address,
+    payTo: terms.payTo,
+    maxTimeoutSeconds: 60,
+    extra: { assetTransferMethod: authorization.method, ...domain },
+  }
+  const payload = { x402Version: 2, accepted: requirements, payload: payloadOf(authorization) }
+  return { payload, requirements, scheme: new ExactEvmScheme(signer, { eip6492AllowedFactories: [], simulateInSettle: true }) }
+}
+
+/** The payload as the payer sent it, from what was read of it. */
+function payloadOf({ method, token, from, to, amountAtomic, nonce, validAfter, validBefore, signature }: Authorization): Record<string, unknown> {
+  const times = { validAfter: validAfter.toString(), validBefore: validBefore.toString() }
+  if (method === 'eip3009') return { signature, authorization: { from, to, value: amountAtomic.toString(), ...times, nonce } }
+  return {
+    signature,
+    permit2Authorization: {
+      from,
+      permitted: { token, amount: amountAtomic.toString() },
+      spender: callOf({ method, token, from, to, amountAtomic, nonce, validAfter, validBefore, signature }).to,
+      nonce: BigInt(nonce).toString(),
+      deadline: times.validBefore,
+      witness: { to, validAfter: times.validAfter },
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import { isPaid } from '#contract/payment.ts'
+import type { ProofCheck } from '#contract/proof.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+import { undecided, type Checklist } from './checklist.ts'
+import { Late, type Deadline } from './deadline.ts'
+import type { Judged } from './judge.ts'
+
+/** Another party that verifies and settles before the chain is asked; both throw when it does not agree. `settle`: the transaction it names. */
+export type Remote = { verify: () => Promise<void>; settle: () => Promise<string | null> }
+
+export type Job = Judged & { fingerprint: string; deadline: Deadline; remote?: Remote }
+
+export type Settled = {
+  state: 'paid' | 'pending'
+  /** Null while nothing is recorded: the payer's own transaction has not landed yet. */
+  payment: PaymentRecord | null
+  /** Whether an earlier call was told already that this payment is there. */
+  alreadyProcessed: boolean
+  checks: readonly ProofCheck[]
+}
+
+type Told = Pick<Settled, 'alreadyProcessed' | 'checks'>
+
+/** @throws ProofRefused when the payment is over and has failed */
+export function outcome({ checklist }: { checklist: Checklist }, payment: PaymentRecord, told: Told): Settled {
+  const over = payment.status === 'failed' || payment.status === 'expired'
+  if (over)
+    checklist.check('transaction_failed', {
+      name: 'transaction',
+      source: 'chain',
+      ok: false,
+      expected: 'landed and succeeded',
+      got: payment.failure ?? payment.status,
+    })
+  return { state: isPaid(payment.status) ? 'paid' : 'pending', payment, ...told }
+}
+
+export function pending({ checklist }: Job): Settled {
+  return { state: 'pending', payment: null, alreadyProcessed: false, checks: checklist.checks }
+}
+
+export async function orUndecided<T>(work: Promise<T>): Promise<T> {
+  const answer = await lateOr(work)
+  if (answer === undefined) throw undecided('The network did not answer in time. Nothing is decided.')
+  return answer
+}
+
+export async function lateOr<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Late) return undefined
+    throw error
+  }
+}

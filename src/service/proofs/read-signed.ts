@@ -1,0 +1,39 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { decodeTransaction, type SolanaFacts } from '#chains/solana/decode.ts'
+import { NativeTransferPayload } from '#x402/native-transfer.ts'
+import type { Examination } from './echo.ts'
+import { readMethodPayload } from './read-method-payload.ts'
+import type { Examined } from './terms.ts'
+
+/** A transaction of Solana that the payer signed; `sponsor`: who pays the network in its place and signs last. */
+export type SignedTransaction = { bytes: Uint8Array; facts: SolanaFacts; sponsor: string | null; memo: string | null; resource: string | null }
+
+/** @throws ProofRefused `malformed` */
+export function readSigned(examination: Examination): SignedTransaction {
+  const { payment, terms, checklist } = examination
+  const { transaction } = readMethodPayload(examination, NativeTransferPayload)
+  const facts = decodeTransaction(transaction)
+  checklist.check('malformed', {
+    name: 'transaction',
+    source: 'proof',
+    ok: facts.ok,
+    expected: 'a v0 or legacy transaction without lookup tables',
+    got: facts.ok ? 'a v0 or legacy transaction' : facts.problem,
+  })
+  if (!facts.ok) throw new TypeError('The check above has refused this.')
+  const memo = facts.operations.find((operation) => operation.kind === 'memo')?.text ?? null
+  const sponsor = terms.sponsors.includes(facts.feePayer) ? facts.feePayer : null
+  const resource = payment.x402Version === 2 ? (payment.resource?.url ?? null) : null
+  return { bytes: transaction, facts, sponsor, memo, resource }
+}
+
+/** The message is the payment, not the bytes: a signature can be replaced by another that is as good. */
+export function identifySigned({ bytes, facts, sponsor, memo, resource }: SignedTransaction): Omit<Examined, 'payer'> {
+  // What the sponsor has not signed yet has no name on the chain.
+  return { key: messageKey(bytesToHex(sha256(facts.message))), signature: sponsor === null ? facts.signature : null, resource, bytes, memo, sponsor }
+}
+
+export function messageKey(sha256Hex: string): string {
+  return `message:${sha256Hex}`
+}

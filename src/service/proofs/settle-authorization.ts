@@ -1,0 +1,138 @@
+import { chainIdOf } from '#contract/network.ts'
+import type { Authorization } from '#chains/evm/authorization.ts'
+import { callOf } from '#chains/evm/authorization.ts'
+import type { Chain, Transfer } from '../chains/chain.ts'
+import type { Call, Quote } from '../chains/contracts.ts'
+import type { Context } from '../context.ts'
+import { crashPoint } from '../crash.ts'
+import type { HeldClaim } from '../db/claims.ts'
+import { findPayment, type PaymentRecord } from '../db/payments.ts'
+import { followSettlement } from '../payments/follow-settlement.ts'
+import { readLaneFunds, takePlace } from '../payments/lane.ts'
+import { push } from '../payments/push.ts'
+import { signCall } from '../wallets/sign-call.ts'
+import { wakeWatcher } from '../watchers/wake.ts'
+import { checkSignature, checkValidity, contractsOf } from './check-authorization.ts'
+import { undecided } from './checklist.ts'
+import { facilitatorWallets, withWallet, type OpenedWallet } from './facilitator-wallet.ts'
+import { settleOfficially } from './official.ts'
+import { lateOr, orUndecided, outcome, type Job, type Settled } from './outcome.ts'
+import { recordBroadcast } from './record.ts'
+
+type Held = { chain: Chain; held: HeldClaim; authorization: Authorization }
+
+const POLL_MS = 200
+
+/**
+ * Carries out what the payer of a token signed. It must not have been carried out before it was presented: what stands on the chain is public, and anybody
+ * could present it. The payment is recorded before anything leaves, so that from then on nothing but the chain decides.
+ * @throws ProofRefused; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
+ */
+export async function settleAuthorization(context: Context, job: Job, { chain, held, authorization }: Held): Promise<Settled> {
+  const { deadline, checklist, terms } = job
+  await orUndecided(deadline.within(checkSignature({ chain, terms, authorization, checklist })))
+  const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
+  const got = use.used ? (use.signature ?? 'carried out or cancelled') : 'never carried out'
+  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: 'never carried out', got })
+  checkValidity({ authorization, checklist }, context.now())
+  const payment = job.remote ? await settleElsewhere(context, job, held) : await settleHere(context, job, { chain, held, authorization })
+  wakeWatcher(chain)
+  return followAuthorization(context, job, { chain, payment, alreadyProcessed: false })
+}
+
+/** Looks until the outcome is known or the time is up. Whoever carries it out, it is this payment: it was presented first. */
+export async function followAuthorization(
+  context: Context,
+  job: Pick<Job, 'deadline' | 'checklist'>,
+  { chain, payment, alreadyProcessed }: { chain: Chain; payment: PaymentRecord; alreadyProcessed: boolean },
+): Promise<Settled> {
+  const { deadline, checklist } = job
+  let row = payment
+  while (row.status === 'pending' && !deadline.passed) {
+    if ((await lateOr(deadline.within(followSettlement(context, { payment: row, chain }).then(() => true)))) === undefined) break
+    row = (await findPayment(context.db, row.id)) ?? row
+    if (row.status === 'pending') await deadline.sleep(POLL_MS)
+  }
+  return outcome({ checklist }, row, { alreadyProcessed, checks: checklist.checks })
+}
+
+/** Verified there, recorded here, then settled there: whatever becomes of the last call, the chain tells. */
+async function settleElsewhere(context: Context, job: Job, held: HeldClaim): Promise<PaymentRecord> {
+  await job.remote?.verify()
+  const payment = await recordBroadcast(context, { ...job, held, transfer: transferOf(job) }, { limits: await limitsNow(context, job), signed: null })
+  try {
+    await job.remote?.settle()
+  } catch (error) {
+    context.log.warn({ err: error, paymentId: payment.id }, 'a facilitator did not say that it settled; the chain is looked at')
+  }
+  return payment
+}
+
+async function settleHere(context: Context, job: Job, { chain, held, authorization }: Held): Promise<PaymentRecord> {
+  const [address] = facilitatorWallets(context, 'evm')
+  const contracts = contractsOf(chain)
+  return withWallet(context, address, async (opened) => {
+    const quote = await rehearse(job, chain, { from: opened.wallet.address, ...callOf(authorization) })
+    let kept: PaymentRecord | undefined
+    const official = { contracts, terms: job.terms, authorization, address: opened.wallet.address }
+    const verdict = await orUndecided(
+      job.deadline.within(
+        settleOfficially(official, async (call) => {
+          const sent = await send(context, job, { chain, held, opened, call, quote })
+          kept = sent.payment
+          return sent.signature as `0x${string}`
+        }),
+      ),
+    )
+    if (kept) return kept
+    // Ours have all passed: what the package objects to is not proven bad.
+    context.log.warn({ verdict, network: chain.network.network }, 'the official facilitator did not settle a payment')
+    throw undecided('The payment could not be settled now. Nothing is decided.')
+  })
+}
+
+/** @throws ProofRefused `simulation_failed` */
+async function rehearse({ deadline, checklist }: Job, chain: Chain, call: Call & { from: string }): Promise<Extract<Quote, { ok: true }>> {
+  const quote = await orUndecided(deadline.within(contractsOf(chain).quote(call)))
+  const got = quote.ok ? 'accepted' : quote.reason
+  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: quote.ok, expected: 'accepted', got })
+  if (!quote.ok) throw new TypeError('The check above has refused this.')
+  return quote
+}
+
+type Sending = { chain: Chain; held: HeldClaim; opened: OpenedWallet; call: Call; quote: Extract<Quote, { ok: true }> }
+
+/** Takes a nonce of the wallet's lane, signs, and keeps payment and signed bytes in one commit, and only then broadcasts. */
+async function send(context: Context, job: Job, { chain, held, opened, call, quote }: Sending): Promise<{ payment: PaymentRecord; signature: string }> {
+  const { wallet, secret } = opened
+  const { network } = chain
+  const { gas, maxFeePerGas, maxPriorityFeePerGas, feeAtomic, height } = quote
+  const funds = await orUndecided(job.deadline.within(readLaneFunds(context, chain, wallet.address)))
+  const kept = await context.db.transaction(async (tx) => {
+    const place = await takePlace(tx, { network, sender: wallet.address, funds, amountAtomic: 0n, feeAtomic })
+    if (!place.ok || place.nonce === null) throw undecided('The wallet that pays the network for settlements holds too little. Nothing is decided.')
+    const fields = { chainId: chainIdOf(network.network), nonce: place.nonce, gas, maxFeePerGas, maxPriorityFeePerGas, ...call }
+    const { bytes, signature } = signCall(fields, { secret, address: wallet.address })
+    const signed = { bytes, signature, signer: wallet.address, nonce: place.nonce, maxFee: feeAtomic }
+    const payment = await recordBroadcast(
+      { ...context, db: tx },
+      { ...job, held, transfer: transferOf(job) },
+      { limits: { builtHeight: height, lastValidBlockHeight: null }, signed },
+    )
+    return { payment, signature, bytes }
+  })
+  crashPoint(context, 'settle:persisted')
+  await push(context, chain, { paymentId: kept.payment.id, signature: kept.signature, signedTransaction: Buffer.from(kept.bytes).toString('base64') })
+  return kept
+}
+
+async function limitsNow(context: Context, { terms }: Job) {
+  const chain = context.chains.get(terms.network.network)
+  // Its end is the authorization's own, which the chain tells by time.
+  return { builtHeight: (await chain?.recentHead())?.height ?? 0, lastValidBlockHeight: null }
+}
+
+function transferOf({ terms, examined }: Job): Transfer {
+  const { payTo, asset, amountAtomic } = terms
+  return { sender: examined.payer ?? '', recipient: payTo, asset: asset.address, amountAtomic, memo: null, nonce: null }
+}
