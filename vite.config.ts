@@ -1,6 +1,7 @@
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
+import { slimEndpointTables } from './src/web/build/endpoint-tables.ts'
 import { translations } from './src/web/locales/macros.ts'
 
 /**
@@ -9,7 +10,7 @@ import { translations } from './src/web/locales/macros.ts'
  */
 export default defineConfig({
   base: './',
-  plugins: [translations(), react(), tailwindcss()],
+  plugins: [translations(), slimEndpointTables(), react(), tailwindcss()],
   build: {
     outDir: 'dist',
     target: ['chrome123', 'firefox128', 'safari17.5'],

@@ -2,6 +2,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 import bs58 from 'bs58'
 
+export { EVM_NATIVE, shortAddress, SOLANA_NATIVE } from './known-address.ts'
+
 /** The kind of chain an address belongs to. Its spelling decides: `0x` and 40 hex digits, or base58 of 32 bytes. */
 export type Family = 'evm' | 'solana'
 
@@ -9,10 +11,6 @@ export type ParsedAddress = { ok: true; family: Family; address: string } | { ok
 
 const EVM = /^0x[0-9a-fA-F]{40}$/
 const BASE58 = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
-
-/** Native currency on EVM chains (ERC-7528) and on Solana (the System Program). */
-export const EVM_NATIVE = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE'
-export const SOLANA_NATIVE = '11111111111111111111111111111111'
 
 /** Reads an address into its normal form: EIP-55 on EVM, base58 on Solana. A mixed-case EVM address must carry a right checksum. */
 export function parseAddress(text: string): ParsedAddress {
@@ -40,9 +38,4 @@ export function checksumAddress(text: string): string {
     address += Number.parseInt(hash.charAt(index), 16) >= 8 ? char.toUpperCase() : char
   }
   return address
-}
-
-/** `0x1234…abcd`: for places where the full address stands nearby. */
-export function shortAddress(address: string): string {
-  return address.length <= 12 ? address : `${address.slice(0, address.startsWith('0x') ? 6 : 4)}…${address.slice(-4)}`
 }

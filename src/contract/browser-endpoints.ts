@@ -1,68 +1,15 @@
-import * as v from 'valibot'
-import { address } from './fields.ts'
+import { deskEndpoints, type BrowserEndpoint } from './desk-endpoints.ts'
 import { linkEndpoints } from './link-endpoints.ts'
-import { Network } from './network.ts'
 import { noteEndpoints } from './note-endpoints.ts'
-import { Example, RELAY_AUDIENCES, RelayInput, RelayReply } from './relay.ts'
+import { RelayInput, RelayReply } from './relay.ts'
 
 /**
  * What the proxy offers a browser under `/api` beside the service's endpoints of audience `browser`.
  * A state change needs `Content-Type: application/json`, `X-Requested-By: paydesk` and an allowed `Origin`.
  */
-
-/** The person behind a session: which wallets they proved, and whether one of them runs this desk. */
-export const Session = v.object({
-  wallets: v.array(v.string()),
-  operator: v.boolean(),
-  /** Unix milliseconds; use extends the idle limit, never the absolute one. */
-  expiresAt: v.number(),
-})
-export type Session = v.InferOutput<typeof Session>
-
-export const PublicConfig = v.object({
-  title: v.string(),
-  networks: v.array(Network),
-  /** The seller's payout wallets: an anonymous checkout can pay only these. */
-  sellerWallets: v.array(v.string()),
-  /** Whose requests the proxy relays for the explorer. */
-  relay: v.picklist(RELAY_AUDIENCES),
-  /** Protected resources to try the explorer with. */
-  examples: v.array(Example),
-  /** Server time, Unix milliseconds: the browser corrects its clock with it. */
-  now: v.number(),
-})
-export type PublicConfig = v.InferOutput<typeof PublicConfig>
-
 export const browserEndpoints = {
-  config: { method: 'GET', path: '/config', response: PublicConfig },
-  session: { method: 'GET', path: '/session', response: v.object({ session: v.nullable(Session) }) },
-  /** The exact text to sign (Sign-In with Ethereum or with Solana); valid 5 minutes, once, from this origin. */
-  sessionChallenge: {
-    method: 'POST',
-    path: '/session/challenge',
-    body: v.strictObject({ walletAddress: address, network: v.string() }),
-    response: v.object({ id: v.string(), message: v.string(), expiresAt: v.number() }),
-  },
-  /** `signature`: hex on EVM, base58 on Solana. A further wallet joins the session that is open. */
-  sessionCreate: {
-    method: 'POST',
-    path: '/session',
-    body: v.strictObject({ id: v.string(), signature: v.pipe(v.string(), v.maxLength(4096)) }),
-    response: v.object({ session: Session }),
-  },
-  sessionDelete: { method: 'DELETE', path: '/session', response: v.object({ session: v.null() }) },
+  ...deskEndpoints,
   ...linkEndpoints,
   ...noteEndpoints,
   relay: { method: 'POST', path: '/relay', body: RelayInput, response: RelayReply },
 } as const satisfies Record<string, BrowserEndpoint>
-
-export type BrowserEndpoint = { method: 'GET' | 'POST' | 'DELETE'; path: `/${string}`; body?: v.GenericSchema; response: v.GenericSchema }
-
-/** Server-sent events: `GET /api/events`, `Last-Event-ID` resumes. `event: payment`, `data:` a `PaymentEvent`. */
-export const EVENTS_PATH = '/api/events'
-
-/** The header a browser must send with a state change: a plain form of a foreign site cannot. */
-export const REQUESTED_BY = { name: 'X-Requested-By', value: 'paydesk' } as const
-
-/** What a person typed to confirm, percent-encoded: to make, rotate or delete an API key, its name. A click alone does none of these. */
-export const CONFIRM_HEADER = 'X-Confirm'

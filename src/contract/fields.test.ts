@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { address, atomic, decimal, describe as quote, metadata, paymentId, resource, timestamp, wholeNumber } from './fields.ts'
+import { address } from './address-field.ts'
+import { atomic, decimal, describe as quote, metadata, paymentId, resource, timestamp, wholeNumber } from './fields.ts'
 import { parseJson } from './json.ts'
 
 const problemOf = (schema: v.GenericSchema, value: unknown) => v.safeParse(schema, value).issues?.[0].message

@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { parseAddress } from './address.ts'
 import { LosslessNumber, stringifyJson } from './json.ts'
 import { isPaymentId } from './payment.ts'
 
@@ -17,22 +16,6 @@ function expectedNumber({ input }: { input: unknown }): string {
 
 /** Atomic units as text, for example `"10000000000000000"`. */
 export const atomic = v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,77})$/, 'Expected atomic units as a string of digits.'))
-
-/** An EVM or Solana address, read into its normal form. */
-export const address = v.pipe(
-  v.string(),
-  v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const parsed = parseAddress(dataset.value)
-    if (parsed.ok) return parsed.address
-    addIssue({
-      message:
-        parsed.problem === 'bad_checksum'
-          ? `Expected a right EIP-55 checksum, received ${describe(dataset.value)}: one character may be wrong.`
-          : `Expected 0x and 40 hex digits, or base58 of 32 bytes, received ${describe(dataset.value)}.`,
-    })
-    return NEVER
-  }),
-)
 
 export const paymentId = v.pipe(v.string(), v.check(isPaymentId, 'Expected pay_ and 22 base58 characters.'))
 

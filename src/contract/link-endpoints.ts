@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { endpoints } from './endpoints.ts'
-import { address, decimal, resource, timestamp } from './fields.ts'
+import { address } from './address-field.ts'
+import { decimal, resource, timestamp } from './fields.ts'
 import { LINK_STATES, LinkTerms, returnUrl } from './payment-link.ts'
 
 /** Payment links: the proxy's own. A link goes in bodies, never in the proxy's addresses. */

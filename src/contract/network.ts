@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { EVM_NATIVE, SOLANA_NATIVE, type Family } from './address.ts'
+import type { Family } from './address.ts'
+import { EVM_NATIVE, SOLANA_NATIVE } from './known-address.ts'
 
 /** CAIP-2 chain id: `eip155:8453`, `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp`. */
 export type NetworkId = string

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Endpoint } from './endpoint.ts'
-import { address, atomic, paymentId, timestamp, wholeNumber } from './fields.ts'
+import { address } from './address-field.ts'
+import { atomic, paymentId, timestamp, wholeNumber } from './fields.ts'
 import { PaymentRow, PaymentStatusBody } from './payment-body.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 import { sendFields } from './send-fields.ts'

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { address, atomic, decimal, describe, resource, timestamp } from './fields.ts'
+import { address } from './address-field.ts'
+import { atomic, decimal, describe, resource, timestamp } from './fields.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 import { ProofCheck } from './proof.ts'
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { address, decimal, metadata, resource } from './fields.ts'
+import { address } from './address-field.ts'
+import { decimal, metadata, resource } from './fields.ts'
 
 /** What both modes take to pay (specification section 2). */
 export const sendFields = {

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Endpoint } from './endpoint.ts'
-import { address, atomic } from './fields.ts'
+import { address } from './address-field.ts'
+import { atomic } from './fields.ts'
 
 /** Tokens (specification section 4, Other). */
 export const tokenEndpoints = {

@@ -1,4 +1,4 @@
-import { CONFIRM_HEADER, REQUESTED_BY } from '#contract/browser-endpoints.ts'
+import { CONFIRM_HEADER, REQUESTED_BY } from '#contract/desk-endpoints.ts'
 
 /** On every answer. It is data for one session: nothing keeps it, frames it, runs it or sniffs it. */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {

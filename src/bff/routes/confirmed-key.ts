@@ -1,4 +1,4 @@
-import { CONFIRM_HEADER } from '#contract/browser-endpoints.ts'
+import { CONFIRM_HEADER } from '#contract/desk-endpoints.ts'
 import type { EndpointName } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { notFound, onward, requireOperator, spender } from './rule.ts'

@@ -1,5 +1,5 @@
 import { isPaymentId } from '#contract/payment.ts'
-import type { Session } from '#contract/browser-endpoints.ts'
+import type { Session } from '#contract/desk-endpoints.ts'
 import type { Context } from '../context.ts'
 import { extendSession, findSession, hasSessionPayment } from '../db/sessions.ts'
 import type { SessionRow } from '../db/sessions.ts'

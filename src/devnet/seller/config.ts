@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
-import { address } from '#contract/fields.ts'
+import { address } from '#contract/address-field.ts'
 import { Network } from '#contract/network.ts'
 
 const url = v.pipe(v.string(), v.url())

@@ -1,6 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
-import { address, atomic, decimal, metadata, paymentId, resource, timestamp } from '#contract/fields.ts'
+import { address } from '#contract/address-field.ts'
+import { atomic, decimal, metadata, paymentId, resource, timestamp } from '#contract/fields.ts'
 
 export type JsonSchema = Record<string, unknown>
 

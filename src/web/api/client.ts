@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { browserEndpoints } from '#contract/browser-endpoints.ts'
-import { REQUESTED_BY, type BrowserEndpoint } from '#contract/desk-endpoints.ts'
-import { endpoints, type EndpointName, type EndpointRequest, type EndpointResponse } from '#contract/endpoints.ts'
+import type { browserEndpoints } from '#contract/browser-endpoints.ts'
+import { deskEndpoints, REQUESTED_BY, type BrowserEndpoint } from '#contract/desk-endpoints.ts'
+import type { EndpointName, EndpointRequest, EndpointResponse, endpoints } from '#contract/endpoints.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { ApiError, readProblem } from './errors.ts'
 import { notePause } from './pause.ts'
@@ -34,7 +34,7 @@ export type CallOptions = {
  * @throws ApiError for every outcome but a response that its schema accepts
  */
 export async function call<K extends EndpointName>(name: K, request: EndpointRequest<K>, options: CallOptions = {}): Promise<EndpointResponse<K>> {
-  const { method, path, response } = endpoints[name]
+  const { method, path, response } = (await loadTables()).endpoints[name]
   const { params, query, body }: Parts = request
   const values = new Map(entries(params))
   const filled = path.replace(/:([a-zA-Z]+)/g, (_, key: string) => encodeURIComponent(String(values.get(key) ?? '')))
@@ -49,8 +49,21 @@ type Reply<K extends BrowserEndpointName> = v.InferOutput<(typeof browserEndpoin
 
 /** Calls one of the proxy's own endpoints. Same promises as `call`. */
 export async function callProxy<K extends BrowserEndpointName>(name: K, request: Body<K>, options: CallOptions = {}): Promise<Reply<K>> {
-  const endpoint: BrowserEndpoint & (typeof browserEndpoints)[K] = browserEndpoints[name]
+  const table: { readonly [K in BrowserEndpointName]?: (typeof browserEndpoints)[K] } =
+    name in deskEndpoints ? deskEndpoints : (await loadTables()).browserEndpoints
+  const endpoint: (BrowserEndpoint & (typeof browserEndpoints)[K]) | undefined = table[name]
+  if (!endpoint) throw new Error(`The proxy has no endpoint ${name}.`)
   return read(endpoint.response, await exchange({ method: endpoint.method, path: `/api${endpoint.path}`, body: request.body }, options))
+}
+
+/** What only pages with payments ask is a file of its own, so that the first page of a stranger does without it. */
+async function loadTables(): Promise<{ endpoints: typeof endpoints; browserEndpoints: typeof browserEndpoints }> {
+  try {
+    const [service, proxy] = await Promise.all([import('#contract/endpoints.ts'), import('#contract/browser-endpoints.ts')])
+    return { endpoints: service.endpoints, browserEndpoints: proxy.browserEndpoints }
+  } catch (error) {
+    throw new ApiError({ code: 'OFFLINE', cause: error })
+  }
 }
 
 type Parts = { params?: unknown; query?: unknown; body?: unknown }

@@ -1,6 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import * as v from 'valibot'
-import { EVENTS_PATH } from '#contract/browser-endpoints.ts'
+import { EVENTS_PATH } from '#contract/desk-endpoints.ts'
 import { PaymentEvent } from '#contract/event.ts'
 import { parseJson } from '#contract/json.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'

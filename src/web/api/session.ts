@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import type { Session } from '#contract/browser-endpoints.ts'
+import type { Session } from '#contract/desk-endpoints.ts'
 import { defaultNetwork } from '#contract/network.ts'
 import { signMessage, type ConnectedAccount } from '../wallet/accounts.ts'
 import { callProxy } from './client.ts'

@@ -1,6 +1,6 @@
 import { msg } from '@lingui/core/macro'
 import { useLingui } from '@lingui/react/macro'
-import { shortAddress } from '#contract/address.ts'
+import { shortAddress } from '#contract/known-address.ts'
 import { CopyButton } from './CopyButton.tsx'
 import { cx } from './cx.ts'
 import { Icon } from './Icon.tsx'

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { lazy, Suspense, useEffect } from 'react'
-import { shortAddress } from '#contract/address.ts'
+import { shortAddress } from '#contract/known-address.ts'
 import { formatList } from '../locales/formats.ts'
 import { loadMessages } from '../locales/language.ts'
 import { Button } from '../ui/Button.tsx'
