@@ -15,7 +15,13 @@ export const vaultKeyFile = (folder: Folder) => folder.in('service', 'vault.key'
 export const shopUrl = (ports: Ports) => `http://127.0.0.1:${ports.seller}`
 
 export function startService({ folder, ports, databaseUrl, say }: Setting): Promise<Program> {
-  const env = { ...database(folder, 'service', databaseUrl), NETWORKS_FILE: folder.in('networks.json'), VAULT_KEY_FILE: vaultKeyFile(folder) }
+  const { facilitator } = devnetWallets()
+  const env = {
+    ...database(folder, 'service', databaseUrl),
+    NETWORKS_FILE: folder.in('networks.json'),
+    VAULT_KEY_FILE: vaultKeyFile(folder),
+    FACILITATOR_WALLETS: `${facilitator.evm.address},${facilitator.solana.address}`,
+  }
   return Program.start({ name: 'service', port: ports.service, env, logDir: folder.in('logs'), say })
 }
 

@@ -11,6 +11,7 @@ const Canonical = v.object({ address: hex, codeHash: hex, runtimeCode: hex })
 export const usdCoin = read('UsdCoin', Deployable)
 export const wrappedEther = read('WrappedEther', Deployable)
 export const permit2 = read('Permit2', Canonical)
+export const exactPermit2Proxy = read('ExactPermit2Proxy', Canonical)
 export const multicall3 = read('Multicall3', Canonical)
 
 function read<S extends v.GenericSchema>(name: string, schema: S): v.InferOutput<S> {

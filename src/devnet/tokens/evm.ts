@@ -1,6 +1,6 @@
 import { encodeDeployData, encodeFunctionData, erc20Abi, getContractAddress, parseAbi, parseEther, parseGwei, parseUnits, type Address, type Hex } from 'viem'
 import type { Asset } from '#contract/network.ts'
-import { multicall3, permit2, usdCoin, wrappedEther } from '../artifacts/load.ts'
+import { exactPermit2Proxy, multicall3, permit2, usdCoin, wrappedEther } from '../artifacts/load.ts'
 import type { EvmNode } from '../evm.ts'
 import { deployer } from '../wallets.ts'
 
@@ -30,6 +30,7 @@ const depositAbi = parseAbi(['function deposit() payable'])
 export async function deployEvmTokens(node: EvmNode, holders: readonly Address[]): Promise<void> {
   const { client } = node
   await client.setCode({ address: permit2.address, bytecode: permit2.runtimeCode })
+  await client.setCode({ address: exactPermit2Proxy.address, bytecode: exactPermit2Proxy.runtimeCode })
   await client.setCode({ address: multicall3.address, bytecode: multicall3.runtimeCode })
   if ((await client.getTransactionCount({ address: owner.address })) > 0) return
 
