@@ -1,5 +1,4 @@
 import type { StandardWalletAdapter } from '@solana/wallet-standard-wallet-adapter-base'
-import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { Network } from '#contract/network.ts'
 import { setAccount } from './accounts.ts'
