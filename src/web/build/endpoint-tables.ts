@@ -1,5 +1,4 @@
 import babel from '@rolldown/plugin-babel'
-import type { Plugin } from 'vite'
 
 /** What a browser reads of an endpoint's row; of one that only API keys can call, where it is. */
 const READ = { browser: new Set(['method', 'path', 'response']), key: new Set(['method', 'path']) }
@@ -8,7 +7,7 @@ const READ = { browser: new Set(['method', 'path', 'response']), key: new Set(['
  * Leaves out of the bundle what only servers read of the endpoint tables in src/contract: the schemas of requests, the documentation, the
  * answers no browser gets. It is a tenth of the shell, and a bundler cannot know that nobody reads a property.
  */
-export function slimEndpointTables(): Promise<Plugin> {
+export function slimEndpointTables(): ReturnType<typeof babel> {
   return babel({ include: [/\/src\/contract\/[a-z-]*endpoints\.ts$/], plugins: [slim] })
 }
 

@@ -1,3 +1,4 @@
+import { useLingui } from '@lingui/react/macro'
 import { Suspense, useEffect, useRef, type ReactNode } from 'react'
 import { routes, type RouteMatch } from '../paths.ts'
 import { NotFoundPage } from '../shell/NotFoundPage.tsx'
@@ -16,7 +17,8 @@ export type OutletProps = {
 
 /** Shows the page of the address; title and focus move with it. */
 export function Outlet({ match, pageKey, siteTitle, fallback, onShown }: OutletProps) {
-  const title = match ? routes[match.name].title : 'Not found'
+  const { t } = useLingui()
+  const title = match ? t(routes[match.name].title) : t`Not found`
   useEffect(() => {
     document.title = `${title} · ${siteTitle}`
   }, [title, siteTitle, pageKey])
