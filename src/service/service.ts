@@ -3,6 +3,7 @@ import { createApp } from './app.ts'
 import { createChains } from './chains/create.ts'
 import type { ServiceConfig } from './config.ts'
 import type { Context } from './context.ts'
+import { endPredecessor } from './db/end-predecessor.ts'
 import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
 import { startEventStream } from './events/stream.ts'
 import { startHousekeeping } from './housekeeping.ts'
@@ -35,6 +36,7 @@ export async function createService(config: ServiceConfig, overrides: { now?: ()
   const database = stack.use(
     await openDatabase(config.database, { ...SERVICE_SCHEMA, onWarning: (error) => log.warn({ err: error }, 'database connection lost') }),
   )
+  if (database.engine === 'pglite') await endPredecessor(database.db)
   const chains = createChains(config.networks)
   stack.defer(async () => void (await Promise.all([...chains.values()].map((chain) => chain.close()))))
   const context: Context = { config, db: database.db, chains, vault, log, usage: createUsageLog(database.db), now: overrides.now ?? (() => new Date()) }

@@ -5,7 +5,7 @@ import type { OpenDatabase } from '#postgres/open.ts'
 import type { Context } from '../context.ts'
 import { ANONYMOUS_PER_MINUTE } from '../http/identify.ts'
 import { addressKey } from '../limits/address-key.ts'
-import { extendSockets, releaseSocket, SOCKET_LEASE_SECONDS } from '../limits/socket-lease.ts'
+import { BEAT_MS, beatSockets, extendSockets, releaseSocket } from '../limits/socket-lease.ts'
 import { takeRequest } from '../limits/take.ts'
 import type { Metrics } from '../metrics.ts'
 import { openConnection, type Connection, type StreamOptions } from './connection.ts'
@@ -27,6 +27,8 @@ type Options = {
 }
 
 const PING_MS = 30_000
+/** How often the keys of open connections are checked. */
+const RENEW_MS = 10_000
 const MAX_MESSAGE_BYTES = 16 * 1024
 
 /** `GET /ws` of one process: accepts connections, wakes them when there are events, and sees to it that the dead and the revoked end. */
@@ -60,11 +62,19 @@ export async function startEventStream(context: Context, { listen, metrics, read
       }
     }
   }, PING_MS)
-  const renew = setInterval(() => void renewLeases(context, connections), (SOCKET_LEASE_SECONDS * 1000) / 3)
+  const renew = setInterval(() => void renewLeases(context, connections), RENEW_MS)
+  const beat = setInterval(() => {
+    // A beat that fails costs the count of connections at most.
+    beatSockets(
+      context.db,
+      entered(connections).map(({ id }) => id),
+    ).catch(() => {})
+  }, BEAT_MS)
 
   async function end(): Promise<void> {
     clearInterval(ping)
     clearInterval(renew)
+    clearInterval(beat)
     await unlisten()
     const closed = [...connections.keys()].map((ws) => new Promise((resolve) => ws.once('close', resolve)))
     for (const connection of connections.values()) connection.close(CLOSE.goingAway, 'the service stops; resume with since')
@@ -103,18 +113,22 @@ function plainAnswer(status: string, retryAfter?: number): string {
 
 /** A key that was revoked or ran out ends its connections here. The look at the rows makes up for a notification that never came. */
 async function renewLeases(context: Context, connections: ReadonlyMap<WebSocket, Connection>): Promise<void> {
-  const entered = [...connections.values()].filter((connection) => connection.accountId() !== undefined)
+  const open = entered(connections)
   try {
     const valid = await extendSockets(
       context.db,
-      entered.map((connection) => connection.id),
+      open.map(({ id }) => id),
       context.now(),
     )
-    for (const connection of entered) {
+    for (const connection of open) {
       if (valid.has(connection.id)) connection.wake()
       else connection.close(CLOSE.unauthorized, 'the key is no longer valid')
     }
   } catch (error) {
     context.log.warn({ err: error }, 'socket leases not extended')
   }
+}
+
+function entered(connections: ReadonlyMap<WebSocket, Connection>): Connection[] {
+  return [...connections.values()].filter((connection) => connection.accountId() !== undefined)
 }

@@ -9,8 +9,9 @@ export type Attempt = IdempotencyKey & { attempt: string }
 
 export type Claim = { claimed: true; attempt: Attempt } | { claimed: false; status: number; body: string }
 
-/** A request that died is given up after this long; one that lives extends its lease. */
-export const LEASE_SECONDS = 30
+/** A request that died is given up after this long; one that lives extends its lease every `BEAT_MS`. */
+export const LEASE_SECONDS = 4
+export const BEAT_MS = 1_000
 export const KEPT_DAYS = 30
 
 /**

@@ -1,6 +1,6 @@
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
-import { claim, LEASE_SECONDS, type IdempotencyKey } from './claim.ts'
+import { BEAT_MS, claim, type IdempotencyKey } from './claim.ts'
 import { extend, release, store } from './finish.ts'
 
 /**
@@ -34,14 +34,15 @@ export async function runOnce<T extends Outcome>(
   const beat = setInterval(
     // A beat that fails costs the lease at most; the request's own next query meets the same trouble and tells of it.
     () => void extend(db, attempt).catch(() => {}),
-    (LEASE_SECONDS * 1000) / 3,
+    BEAT_MS,
   )
   try {
     const outcome = await run()
-    await (outcome.keep ? store(db, attempt, outcome.kept ?? outcome) : release(db, attempt))
+    // What was done is told even when it cannot be stored: the lease ends, and a later request under the key asks again.
+    await (outcome.keep ? store(db, attempt, outcome.kept ?? outcome) : release(db, attempt)).catch(() => {})
     return outcome
   } catch (error) {
-    await release(db, attempt)
+    await release(db, attempt).catch(() => {})
     throw error
   } finally {
     clearInterval(beat)

@@ -2,8 +2,9 @@ import { and, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import { apiKey, socket } from '../db/schema.ts'
 
-/** A process that died gives its connections back after this long. */
-export const SOCKET_LEASE_SECONDS = 30
+/** A process that died gives its connections back after this long; one that lives extends them every `BEAT_MS`. */
+const SOCKET_LEASE_SECONDS = 5
+export const BEAT_MS = 1_500
 
 const leaseUntil = () => sql`now() + make_interval(secs => ${SOCKET_LEASE_SECONDS})`
 
@@ -17,6 +18,15 @@ export async function takeSocket(db: Database, { id, keyId, most }: { id: string
     await tx.insert(socket).values({ id, keyId, leaseUntil: leaseUntil() })
     return true
   })
+}
+
+/** Extends connections: the process that holds them lives. */
+export async function beatSockets(db: Database, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await db
+    .update(socket)
+    .set({ leaseUntil: leaseUntil() })
+    .where(inArray(socket.id, [...ids]))
 }
 
 /** Extends the connections whose key is still valid and returns their ids; the others are to be closed. */

@@ -1,7 +1,7 @@
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
-import { releaseLease, takeLease } from '../db/cursors.ts'
+import { BEAT_MS, releaseLease, takeLease } from '../db/cursors.ts'
 import { followOnce } from './follow.ts'
 import { onWake } from './wake.ts'
 
@@ -13,6 +13,8 @@ const MAX_INTERVAL_MS = 4_000
 const IDLE_FACTOR = 4
 const STOP_WITHIN_MS = 5_000
 const MAX_BACKOFF_MS = 10_000
+/** How often a process that does not follow a chain looks whether the one that does still lives. */
+const STAND_BY_MS = 500
 /** How often a chain is searched for payments that have expired. */
 const EXPIRED_EVERY_MS = 30_000
 
@@ -37,13 +39,20 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
   const interval = Math.min(Math.max(blockTimeMs, MIN_INTERVAL_MS), MAX_INTERVAL_MS)
   const sleep = new Sleep(signal)
   const endWake = onWake(chain, () => sleep.end())
+  let holds = false
+  const beat = setInterval(() => {
+    // A beat that fails costs the lease at most.
+    if (holds) takeLease(context.db, network, holder).catch(() => {})
+  }, BEAT_MS)
   let expiredAt = 0
   let failures = 0
   let partly = false
   while (!signal.aborted) {
     let pause = interval
     try {
-      if (await takeLease(context.db, network, holder)) {
+      holds = await takeLease(context.db, network, holder)
+      if (!holds) pause = Math.min(interval, STAND_BY_MS)
+      else {
         const expiredToo = Date.now() - expiredAt >= EXPIRED_EVERY_MS
         const looked = await followOnce(context, chain, { expiredToo })
         if (expiredToo) expiredAt = Date.now()
@@ -60,6 +69,7 @@ async function watch(context: Context, chain: Chain, signal: AbortSignal): Promi
     }
     await sleep.for(pause)
   }
+  clearInterval(beat)
   endWake()
   await releaseLease(context.db, network, holder).catch((error: unknown) =>
     context.log.warn({ network, err: error }, 'the watcher could not give its lease back'),

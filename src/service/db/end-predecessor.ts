@@ -1,0 +1,17 @@
+import { isNull, sql } from 'drizzle-orm'
+import type { Database } from '#postgres/open.ts'
+import { chainCursor, claim, idempotency, socket } from './schema.ts'
+
+/**
+ * Ends the leases of whoever used this database before. Right only where one process at a time can have it open, as with the embedded engine: then everyone
+ * who held something is dead. On a server, leases run out by themselves.
+ */
+export async function endPredecessor(db: Database): Promise<void> {
+  const over = { leaseUntil: sql`now() - interval '1 second'` }
+  await db.transaction(async (tx) => {
+    await tx.update(chainCursor).set({ holder: null, leaseUntil: null })
+    await tx.update(idempotency).set(over).where(isNull(idempotency.status))
+    await tx.update(claim).set(over).where(isNull(claim.consumedAt))
+    await tx.delete(socket)
+  })
+}
