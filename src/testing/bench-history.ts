@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { sql } from 'drizzle-orm'
+import pg from 'pg'
 import * as v from 'valibot'
 import { endpoints } from '#contract/endpoints.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
@@ -16,7 +17,6 @@ import { openContext } from './service-context.ts'
 
 const SELLER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const ROUNDS = 60
-const AT_ONCE = 25_000
 const argument = process.argv.indexOf('--rows')
 const ROWS = process.argv.includes('--quick') ? 10_000 : argument > 0 ? Number(process.argv[argument + 1]) : 1_000_000
 const FAR = Math.floor(ROWS / 2)
@@ -37,20 +37,26 @@ const { db } = context
 
 /** A year of payments to one seller, who sends every tenth; 20,000 people pay. */
 console.log(`writing ${ROWS.toLocaleString('en')} payments …`)
-for (let from = 1; from <= ROWS; from += AT_ONCE)
-  await db.execute(sql`
-  insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, resource, metadata, signature, created_at, updated_at)
-  select 'pay_' || translate(lpad(n::text, 22, 'A'), '0', 'Z'), ${actor.accountId}, 'local',
-    case when n % 5000 = 0 then 'failed' when n % 40 = 0 then 'expired' else 'finalized' end, 'eip155:31337', ${NATIVE_ETH.address}, 'ETH', 18, 1000000 + n,
-    case when n % 10 = 0 then ${SELLER} else '0x' || lpad(to_hex(n % 20000), 40, '0') end,
-    case when n % 10 = 0 then '0x' || lpad(to_hex(n % 20000), 40, '0') else ${SELLER} end,
+const target = context.config.database
+if (!('url' in target)) throw new Error('This measures a Postgres server.')
+const setUp = new pg.Client({ connectionString: target.url })
+await setUp.connect()
+await setUp.query(
+  `insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, resource, metadata, signature, created_at, updated_at)
+  select 'pay_' || translate(lpad(n::text, 22, 'A'), '0', 'Z'), $1, 'local',
+    case when n % 5000 = 0 then 'failed' when n % 40 = 0 then 'expired' else 'finalized' end, 'eip155:31337', $2, 'ETH', 18, 1000000 + n,
+    case when n % 10 = 0 then $3 else '0x' || lpad(to_hex(n % 20000), 40, '0') end,
+    case when n % 10 = 0 then '0x' || lpad(to_hex(n % 20000), 40, '0') else $3 end,
     'https://shop.example/item/' || (n % 1000), '{"referenceId":"order ' || n || '"}', '0x' || lpad(to_hex(n), 64, '0'),
-    now() - make_interval(secs => n * 31536000.0 / ${ROWS}), now()
-  from generate_series(${from}::int, ${Math.min(ROWS, from + AT_ONCE - 1)}::int) n`)
+    now() - make_interval(secs => n * 31536000.0 / $4), now()
+  from generate_series(1, $4::int) n`,
+  [actor.accountId, NATIVE_ETH.address, SELLER, ROWS],
+)
 while ((await foldTallies(db)) > 0);
 // As a database that has been running for a while: its statistics are known and its pages marked.
-await db.execute(sql`vacuum analyze service.payment`)
-await db.execute(sql`vacuum analyze service.payment_tally`)
+await setUp.query('vacuum analyze service.payment')
+await setUp.query('vacuum analyze service.payment_tally')
+await setUp.end()
 
 const list = (query: Record<string, string>, wallets?: string[]) => readList(context, actor, { ...v.parse(endpoints.paymentHistory.query, query), wallets })
 const history = (query: Record<string, string>) =>

@@ -20,35 +20,39 @@ export async function readTotal(db: Database, filters: Filters): Promise<number>
 }
 
 function totalOf(filters: Filters): SQL {
-  const { since, until } = filters
   if (!isTallied(filters)) return counted(whereOf(filters))
-  if (!since && !until) return sql`${tallied(filters, { from: ALL_DAYS, to: ALL_DAYS })} - ${twice(filters)}`
-  // Days that lie wholly within are tallied; the first and the last are counted.
+  if (!filters.since && !filters.until) return sql`${tallied(filters, { from: ALL_DAYS, to: ALL_DAYS })} - ${twice(filters)}`
+  const { whole, ends, between } = daysOf(filters)
+  if (!whole) return counted(whereOf(filters))
+  return sql`${tallied(filters, whole)} - ${twice(filters, between)} + ${counted(and(whereOf(filters), ends))}`
+}
+
+/** Days that lie wholly within a range of time are tallied; the first and the last are counted. */
+function daysOf({ since, until }: Filters): { whole: Days | undefined; ends: SQL | undefined; between: SQL | undefined } {
   const first = since && dayOf(since)
   const last = until && dayOf(until)
-  const days = { from: first === undefined ? 0 : first + 1, to: last === undefined ? undefined : last - 1 }
-  if (days.to !== undefined && days.to < days.from) return counted(whereOf(filters))
-  const ends = or(
-    first === undefined ? undefined : lt(payment.createdAt, startOf(first + 1)),
-    last === undefined ? undefined : gte(payment.createdAt, startOf(last)),
-  )
-  const between = and(
-    first === undefined ? undefined : gte(payment.createdAt, startOf(first + 1)),
-    last === undefined ? undefined : lt(payment.createdAt, startOf(last)),
-  )
-  return sql`${tallied(filters, days)} - ${twice(filters, between)} + ${counted(and(whereOf(filters), ends))}`
+  const [after, before] = [first === undefined ? undefined : startOf(first + 1), last === undefined ? undefined : startOf(last)]
+  const whole = { from: first === undefined ? 0 : first + 1, ...(last !== undefined && { to: last - 1 }) }
+  return {
+    whole: last !== undefined && last - 1 < whole.from ? undefined : whole,
+    ends: or(after && lt(payment.createdAt, after), before && gte(payment.createdAt, before)) ?? sql`false`,
+    between: and(after && gte(payment.createdAt, after), before && lt(payment.createdAt, before)),
+  }
 }
 
 export type DayCount = { day: number; payments: number }
 
 /** How many payments each day has, the latest first; undefined where the tallies cannot tell. To be read in one snapshot with what is made of it. */
 export async function readDays(db: Database, filters: Filters): Promise<DayCount[] | undefined> {
-  if (!isTallied(filters) || filters.since || filters.until || couldMeet(filters)) return undefined
+  const { whole, ends } = daysOf(filters)
+  if (!isTallied(filters) || !whole || couldMeet(filters)) return undefined
   const { rows } = await db.execute<{ day: number; payments: string }>(sql`
     select day, sum(payments)::text as payments from (
-      select ${paymentTally.day} as day, ${paymentTally.payments} as payments from ${paymentTally} where ${talliesOf(filters, { from: 0 })}
+      select ${paymentTally.day} as day, ${paymentTally.payments} as payments from ${paymentTally} where ${talliesOf(filters, whole)}
       union all
-      select ${paymentChange.day}, ${weight(filters)} from ${paymentChange} where ${changesOf(filters, { from: 0 })}
+      select ${paymentChange.day}, ${weight(filters)} from ${paymentChange} where ${changesOf(filters, whole)}
+      union all
+      select floor(extract(epoch from ${payment.createdAt}) / 86400)::int, count(*) from ${payment} where ${and(whereOf(filters), ends)} group by 1
     ) as parts group by day order by day desc`)
   return rows.map(({ day, payments }) => ({ day, payments: Number(payments) }))
 }
