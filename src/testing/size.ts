@@ -1,0 +1,56 @@
+import { gzipSync } from 'node:zlib'
+import { fileURLToPath } from 'node:url'
+import { build, type Rolldown } from 'vite'
+
+/**
+ * `npm run size`: builds the web app in memory and says, for every page, how much JavaScript a browser needs before that page works when it is
+ * the first one opened. Exits with 1 when a bar is passed, or when wallet code is part of any first load.
+ */
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Bytes after gzip. The shell and the page a stranger sees first have the design's bar; pages with more in them are kept from growing. */
+const BARS: Readonly<Record<string, number>> = { shell: 110_000, OverviewPage: 110_000 }
+const OTHER_BAR = 170_000
+
+/** Connecting, asking and signing. Decoding what will be signed belongs to the review and is not among them. */
+const WALLET_CODE = /node_modules\/(wagmi|@wagmi|@wallet-standard|@solana\/wallet|@solana\/web3\.js|mipd|porto)|src\/web\/wallet\/(evm|solana)\.ts$/
+
+type Chunk = Rolldown.OutputChunk
+
+const chunks = await buildChunks()
+const byFile = new Map(chunks.map((chunk) => [chunk.fileName, chunk]))
+const entry = chunks.find((chunk) => chunk.isEntry)
+if (!entry) throw new Error('The build has no entry.')
+
+let failed = false
+const shell = closure(entry)
+report('shell', shell)
+const pages = chunks.filter(({ facadeModuleId }) => facadeModuleId && /\/src\/web\/pages\/[^/]+\/\w+Page\.tsx$/.test(facadeModuleId))
+for (const page of pages.toSorted((a, b) => a.name.localeCompare(b.name))) report(page.name, new Set([...shell, ...closure(page)]))
+process.exitCode = failed ? 1 : 0
+
+function report(name: string, loaded: ReadonlySet<Chunk>): void {
+  const size = [...loaded].reduce((sum, chunk) => sum + gzipSync(chunk.code, { level: 9 }).length, 0)
+  const bar = BARS[name] ?? OTHER_BAR
+  const wallet = [...loaded].flatMap((chunk) => Object.keys(chunk.modules)).find((id) => WALLET_CODE.test(id))
+  console.log(`${name}: ${(size / 1000).toFixed(1)} kB (${bar / 1000} kB)${wallet ? `, holds wallet code: ${wallet.replace(ROOT, '')}` : ''}`)
+  if (size > bar || wallet) failed = true
+}
+
+/** A chunk and everything it imports statically. */
+function closure(start: Chunk, seen: Set<Chunk> = new Set()): Set<Chunk> {
+  if (seen.has(start)) return seen
+  seen.add(start)
+  for (const file of start.imports) {
+    const chunk = byFile.get(file)
+    if (chunk) closure(chunk, seen)
+  }
+  return seen
+}
+
+async function buildChunks(): Promise<Chunk[]> {
+  const output = await build({ root: ROOT, logLevel: 'warn', build: { write: false } })
+  if (!('output' in output)) throw new Error('The build gave no single output.')
+  return output.output.filter((file): file is Chunk => file.type === 'chunk')
+}
