@@ -14,7 +14,8 @@ const timeout = v.pipe(
   ),
 )
 
-const proofFields = {
+/** Of both modes (specification section 2). */
+export const proofFields = {
   /** The payee. */
   walletAddress: address,
   /** The value of `X-PAYMENT` or `PAYMENT-SIGNATURE`. */
@@ -28,12 +29,12 @@ const proofFields = {
   asset: v.optional(v.string()),
   /** Solana: the memo that was asked for; without it, or beside it where a resource is named, the memo may be the id of a payment of this account for it. */
   memo: v.optional(v.pipe(v.string(), v.minLength(1, 'Expected a memo.'), v.maxLength(256, 'Expected at most 256 characters.'))),
+  /** Unix milliseconds between which the payment must have landed, with a minute's grace: what the seller told the payer. */
+  notBefore: v.optional(timestamp),
+  expiresAt: v.optional(timestamp),
 }
 
-/** Unix milliseconds between which the payment must have landed, with a minute's grace: what the seller told the payer. */
-const window = { notBefore: v.optional(timestamp), expiresAt: v.optional(timestamp) }
-
-export const ReceiveInput = v.strictObject({ ...proofFields, ...window, timeout: v.optional(timeout, 30) })
+export const ReceiveInput = v.strictObject({ ...proofFields, timeout: v.optional(timeout, 30) })
 export type ReceiveInput = v.InferOutput<typeof ReceiveInput>
 
 export const ReceiveBody = v.object({

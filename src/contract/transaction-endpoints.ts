@@ -3,6 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import { atomic, decimal, paymentId, timestamp } from './fields.ts'
 import { Fee, PaymentStatusBody } from './payment-body.ts'
 import { sendFields } from './send-fields.ts'
+import { SettlementBody, SettlementInput } from './settlement.ts'
 
 /** Local mode: the service builds, the caller signs and broadcasts (specification section 4). */
 export const transactionEndpoints = {
@@ -32,8 +33,11 @@ export const transactionEndpoints = {
       amountAtomic: atomic,
       sender: v.string(),
       recipient: v.string(),
-      /** The most this transaction can cost beside the amount, in native currency; `priorityFee` is the part the validator gets. */
-      fee: v.object({ ...Fee.entries, priorityFee: decimal }),
+      /**
+       * The most this transaction can cost beside the amount, in native currency; `priorityFee` is the part the validator gets, `rent` what opening the
+       * recipient's token account takes on Solana. Both are contained in `amount`.
+       */
+      fee: v.object({ ...Fee.entries, priorityFee: decimal, rent: decimal, rentAtomic: atomic }),
       estimatedConfirmation: v.string(),
       /** The fields a wallet that takes fields (MetaMask) is asked with; a convenience, never what a signer should trust. */
       decoded: v.record(v.string(), v.unknown()),
@@ -41,6 +45,23 @@ export const transactionEndpoints = {
       proofRequest: v.nullable(v.record(v.string(), v.unknown())),
     }),
     problems: ['INVALID_RECIPIENT', 'INSUFFICIENT_BALANCE', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
+  },
+  transactionReceive: {
+    method: 'POST',
+    path: '/transaction/receive',
+    summary: 'Build the transaction by which the payee settles a payment proof itself',
+    scope: 'payment:receive',
+    audience: 'key',
+    body: SettlementInput,
+    response: SettlementBody,
+    problems: [
+      'INVALID_PAYMENT_PROOF',
+      'INSUFFICIENT_BALANCE',
+      'PAYMENT_VERIFICATION_FAILED',
+      'IDEMPOTENCY_CONFLICT',
+      'IDEMPOTENCY_IN_PROGRESS',
+      'CHAIN_UNAVAILABLE',
+    ],
   },
   transactionSubmitted: {
     method: 'POST',

@@ -24,6 +24,7 @@ import { createAnswerCheck, type Answered } from './described-answers.ts'
 /** Handlers that answer with the reference's examples: for tests of what stands before and after a handler. */
 export const exampleRoutes: Routes = {
   transactionSend: async () => examples.transactionSend.reply,
+  transactionReceive: async () => examples.transactionReceive.reply,
   transactionSubmitted: async () => examples.transactionSubmitted.reply,
   paymentReceive: async () => examples.paymentReceive.reply,
   facilitatorSupported: async () => examples.facilitatorSupported.reply,

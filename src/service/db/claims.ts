@@ -61,7 +61,7 @@ export async function consumeClaim(tx: Database, held: HeldClaim, facts: { payme
 }
 
 /** Stands in place of the attempt once somebody was told that the payment is there. */
-const GRANTED = 'granted'
+export const GRANTED = 'granted'
 
 /** True for the first to be told that a payment is there, and for nobody after: whoever serves on this word serves once. */
 export async function grantOnce(db: Database, paymentId: string): Promise<boolean> {

@@ -296,3 +296,33 @@ export const claim = service.table(
   },
   (t) => [primaryKey({ columns: [t.network, t.key] }), index('claim_payment').on(t.paymentId)],
 )
+
+/**
+ * A proof that its payee was given a transaction for, to settle it alone: how the chain will show that it did. Building uses nothing up; the claim is
+ * taken when the settlement lands, by the first payment that asked for it.
+ */
+export const settlementOrder = service.table(
+  'settlement_order',
+  {
+    paymentId: text()
+      .primaryKey()
+      .references(() => payment.id),
+    accountId: text()
+      .notNull()
+      .references(() => account.id),
+    network: text().notNull(),
+    /** The key of the claim to come. */
+    key: text().notNull(),
+    fingerprint: text().notNull(),
+    /** The name the transaction will have on the chain, where all of it is signed. */
+    signature: text(),
+    /** Solana: the memo it will be found by. */
+    memo: text(),
+    /** Solana: no node takes it in a later block. */
+    lastValidBlockHeight: bigint({ mode: 'number' }),
+    /** JSON of the checks that held when it was built. */
+    checks: text().notNull(),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (t) => [uniqueIndex('settlement_order_question').on(t.accountId, t.network, t.key, t.fingerprint)],
+)

@@ -1,5 +1,6 @@
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import type { EndpointName, EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
+import { settlementExample } from './settlement-example.ts'
 
 const BUYER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const SELLER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
@@ -125,6 +126,7 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
       proofRequest: null,
     },
   },
+  transactionReceive: settlementExample,
   transactionSubmitted: { request: { body: { paymentId: PAYMENT, signature: HASH } }, reply: status },
   paymentReceive: {
     request: { body: { walletAddress: SELLER, paymentProof: 'eyJ4NDAyVmVyc2lvbiI6Mn0=', expectedAmount: 0.01, resource: RESOURCE, timeout: 30 } },

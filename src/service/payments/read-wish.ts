@@ -43,7 +43,7 @@ export function readWish(networks: readonly Network[], body: Body): Wish {
 }
 
 /** Atomic units; zero is a choice, nothing is `automatic`. A problem comes back as its sentence. */
-function readPriorityFee(text: string | undefined, decimals: number): bigint | undefined | string {
+export function readPriorityFee(text: string | undefined, decimals: number): bigint | undefined | string {
   if (text === undefined) return undefined
   if (/^0(\.0+)?([eE][+-]?[0-9]+)?$/.test(text)) return 0n
   const parsed = parseAmount(text, decimals)

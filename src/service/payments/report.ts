@@ -7,6 +7,8 @@ import { ProblemError } from '#contract/problem.ts'
 import type { Chain, Observation } from '../chains/chain.ts'
 import type { Actor, Context } from '../context.ts'
 import { findBySignature, setReported, type PaymentRecord } from '../db/payments.ts'
+import { readOrders } from '../db/settlement-orders.ts'
+import { reportSettlement } from '../settlements/report.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
 import { applyObservation } from './apply-observation.ts'
 import { chainOf, refuseParameters } from './network.ts'
@@ -25,6 +27,8 @@ export async function reportSubmitted(
 ): Promise<EndpointReply<'transactionSubmitted'>> {
   const payment = await readOwnPayment(context, actor, report.paymentId)
   const signature = readSignature(payment, report.signature)
+  const order = (await readOrders(context.db, [payment.id])).get(payment.id)
+  if (order) return reportSettlement(context, { payment, order, signature })
   if (payment.mode !== 'local')
     throw refuseParameters({ paymentId: 'Expected a payment that its payer broadcasts, received one that the service sends itself.' })
   const chain = chainOf(context, payment.network)

@@ -24,8 +24,8 @@ import type { Examined, Terms } from './terms.ts'
 export async function receivePayment(context: Context, actor: Actor, body: ReceiveInput): Promise<EndpointReply<'paymentReceive'>> {
   const startedAt = performance.now()
   const deadline = new Deadline(body.timeout * 1000)
-  const terms = readTerms(context, body)
-  const facilitator = body.facilitatorUrl === undefined ? defaultFacilitator(context, terms) : readFacilitator(context, body.facilitatorUrl)
+  const terms = readTerms(context, body, facilitatorWallets(context, 'solana'))
+  const facilitator = chooseFacilitator(context, body, terms)
   const checklist = new Checklist()
   const payment = readProof(body.paymentProof, checklist)
   const examined = await examine({ payment, terms, checklist })
@@ -44,8 +44,15 @@ export function readProof(text: string, checklist: Checklist): PaymentPayload {
   return decoded.payload
 }
 
-/** What is expected, with every problem of it in one answer. */
-function readTerms(context: Context, body: ReceiveInput): Terms {
+type Expected = Omit<ReceiveInput, 'timeout'>
+
+/** Who verifies beside the service: the one that is named, or the one configured for the method's want of ours. */
+export function chooseFacilitator(context: Context, { facilitatorUrl }: Expected, terms: Terms): URL | undefined {
+  return facilitatorUrl === undefined ? defaultFacilitator(context, terms) : readFacilitator(context, facilitatorUrl)
+}
+
+/** What is expected, with every problem of it in one answer. `sponsors`: who may pay the network in the payer's place. */
+export function readTerms(context: Context, body: Expected, sponsors: readonly string[]): Terms {
   const choice = chooseNetwork(context.config.networks, body.walletAddress, body.network)
   if (!choice.ok) throw refuseParameters({ [body.network === undefined ? 'walletAddress' : 'network']: choice.problem })
   const { network } = choice
@@ -70,7 +77,7 @@ function readTerms(context: Context, body: ReceiveInput): Terms {
     notBefore: body.notBefore ?? null,
     expiresAt: body.expiresAt ?? null,
     resourceInfo: null,
-    sponsors: facilitatorWallets(context, 'solana'),
+    sponsors,
   }
 }
 

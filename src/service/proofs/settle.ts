@@ -8,6 +8,7 @@ import { grantOnce, releaseClaim, type ClaimRecord, type HeldClaim } from '../db
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../payments/network.ts'
+import { followQuestion } from '../settlements/follow.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
 import { undecided } from './checklist.ts'
 import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
@@ -33,6 +34,8 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
   const chain = chainOf(context, job.terms.network.network)
   const { key, bytes, authorization, signature } = job.examined
   if (key !== null) {
+    // The payee may have settled it alone, with what it was built for that.
+    await followQuestion(context, { accountId: job.accountId, network: chain.network.network, key, fingerprint: job.fingerprint })
     return holding(context, job, {
       key,
       work: async (held) => {

@@ -13,6 +13,7 @@ import { paymentSend } from './payment-send.ts'
 import { paymentStatus } from './payment-status.ts'
 import { paymentSummary } from './payment-summary.ts'
 import { tokenInfo } from './token-info.ts'
+import { transactionReceive } from './transaction-receive.ts'
 import { transactionSend } from './transaction-send.ts'
 import { transactionSubmitted } from './transaction-submitted.ts'
 import { walletCreate } from './wallet-create.ts'
@@ -22,6 +23,7 @@ import { usage } from './usage.ts'
 /** Every endpoint of the table and what answers it. */
 export const routes: Routes = {
   transactionSend,
+  transactionReceive,
   transactionSubmitted,
   paymentReceive,
   facilitatorSupported,

@@ -3,11 +3,13 @@ import { inParallel } from '../chains/in-parallel.ts'
 import type { Context } from '../context.ts'
 import { readCursor, writeCursor } from '../db/cursors.ts'
 import { findBySignature, readFollowed, setReported, type PaymentRecord } from '../db/payments.ts'
+import { readOrders, type SettlementOrder } from '../db/settlement-orders.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { expire } from '../payments/expire.ts'
 import { followHosted } from '../payments/follow-hosted.ts'
 import { followSettlement } from '../payments/follow-settlement.ts'
 import { rollBack } from '../payments/roll-back.ts'
+import { followOrder } from '../settlements/follow.ts'
 
 /** How long an expired payment is still looked for. */
 const AFTERLIFE_MS = 24 * 60 * 60 * 1000
@@ -25,11 +27,18 @@ export async function followOnce(context: Context, chain: Chain, options: { expi
   const head = await chain.head()
   const payments = await readFollowed(context.db, chain.network.network, new Date(context.now().getTime() - AFTERLIFE_MS))
   const round: Round = { context, chain, head, failures: [] }
-  const waiting = payments.filter(isWaiting)
+  const open = payments.filter(isWaiting)
+  // What a payee was given to settle itself is found and used up in a way of its own.
+  const orders = await readOrders(
+    context.db,
+    open.filter(isReceived).map(({ id }) => id),
+  )
+  const waiting = open.filter(({ id }) => !orders.has(id))
   const expired = payments.filter(({ status }) => status === 'expired')
 
   const [hosted, others] = [waiting.filter(isHosted), waiting.filter((payment) => !isHosted(payment))]
   await each(round, hosted, checkHosted)
+  await each(round, open, (each, payment) => checkOrdered(each, payment, orders.get(payment.id)))
   await each(round, waiting.filter(isReceived), checkReceived)
   await each(round, options.expiredToo ? [...others, ...expired] : others, checkReported)
   const readTo = await search(
@@ -111,6 +120,10 @@ async function checkHosted({ context, chain, head }: Round, payment: PaymentReco
 /** What the service broadcasts for a payment whose proof was handed in is seen through as well. */
 async function checkReceived({ context, chain }: Round, payment: PaymentRecord): Promise<void> {
   await followSettlement(context, { payment, chain, source: 'watcher' })
+}
+
+async function checkOrdered({ context, chain }: Round, payment: PaymentRecord, order: SettlementOrder | undefined): Promise<void> {
+  if (order) await followOrder(context, { payment, order, chain, source: 'watcher' })
 }
 
 async function checkLate({ context, chain, head }: Round, payment: PaymentRecord): Promise<void> {

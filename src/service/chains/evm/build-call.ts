@@ -1,0 +1,104 @@
+import { hexToBytes, keccak256, serializeTransaction, stringToBytes, type Hex, type PublicClient } from 'viem'
+import { priorityFeeOfPrice } from '#chains/evm/fee.ts'
+import { chainIdOf, nativeAsset, type Network } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Ready } from '../chain.ts'
+import type { BuiltCall, Call } from '../contracts.ts'
+import type { EvmEndpoints } from './client.ts'
+import { readGasPrice } from './fees.ts'
+import { refusal } from './simulate.ts'
+
+/** How long the service accepts what it built; EVM itself knows no such limit. */
+const VALID_MS = 60_000
+/** Room for a contract whose cost moves between the estimate and the block. */
+const MARGIN_PERCENT = 25n
+/** A transfer of one token that needs more is not meant to be carried out. */
+const MAX_GAS = 500_000n
+/** Code of an account that a key still controls (EIP-7702). */
+const DELEGATED = '0xef0100'
+
+export type CallRequest = Call & { from: string; priorityFeeAtomic: bigint | undefined }
+
+/** Builds a call that moves none of the sender's money, for its next nonce and at the fees of this moment, after running it on the present state. */
+export function buildCall(endpoints: EvmEndpoints, network: Network, request: CallRequest): Promise<BuiltCall> {
+  return endpoints.ask(async (client): Promise<BuiltCall> => {
+    const { to, data, priorityFeeAtomic } = request
+    const from = request.from as Hex
+    const [code, balance, estimated] = await Promise.all([client.getCode({ address: from }), client.getBalance({ address: from }), run(client, request)])
+    if (code !== undefined && !code.startsWith(DELEGATED)) throw refuseSender()
+    if (typeof estimated === 'string') return { ok: false, code: 'REFUSED', message: estimated }
+    const gas = estimated + (estimated * MARGIN_PERCENT) / 100n
+    if (gas > MAX_GAS) return { ok: false, code: 'REFUSED', message: `The call needs more than ${MAX_GAS} gas.` }
+    const ready = await write(client, network, { from, to, data, gas, priorityFeeAtomic })
+    const { feeAtomic } = ready
+    if (balance >= feeAtomic) return ready
+    return { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic: feeAtomic, availableAtomic: balance, feeAtomic, asset: nativeAsset(network) }
+  })
+}
+
+/** What a note costs: a plain transfer, and 32 bytes none of which need be zero. */
+const NOTE_GAS = 30_000n
+
+/** Builds the transaction in which a payee tells a payer, by the digest of a text, that it was paid. It moves nothing. */
+export function buildNote(
+  endpoints: EvmEndpoints,
+  network: Network,
+  { payee, payer, text, priorityFeeAtomic }: { payee: string; payer: string; text: string; priorityFeeAtomic: bigint | undefined },
+): Promise<Ready> {
+  const data = keccak256(stringToBytes(text))
+  return endpoints.ask((client) => write(client, network, { from: payee as Hex, to: payer as Hex, data, gas: NOTE_GAS, priorityFeeAtomic }))
+}
+
+/** The gas a call takes now, or why the chain refuses it. */
+async function run(client: PublicClient, { from, to, data }: CallRequest): Promise<bigint | string> {
+  try {
+    const [gas] = await Promise.all([client.estimateGas({ account: from as Hex, to, data }), client.call({ account: from as Hex, to, data })])
+    return gas
+  } catch (error) {
+    const reason = refusal(error)
+    if (reason === undefined) throw error
+    return reason
+  }
+}
+
+type Fields = { from: Hex; to: Hex; data: Hex; gas: bigint; priorityFeeAtomic: bigint | undefined }
+
+async function write(client: PublicClient, network: Network, { from, to, data, gas, priorityFeeAtomic }: Fields): Promise<Ready> {
+  const [nonce, height, price] = await Promise.all([
+    client.getTransactionCount({ address: from, blockTag: 'pending' }),
+    client.getBlockNumber(),
+    readGasPrice(client, gas, priorityFeeAtomic),
+  ])
+  const { maxFeePerGas, maxPriorityFeePerGas } = price
+  const chainId = chainIdOf(network.network)
+  const unsigned = serializeTransaction({ type: 'eip1559', chainId, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, to, value: 0n, data })
+  return {
+    ok: true,
+    bytes: hexToBytes(unsigned),
+    encoding: 'evm-rlp-unsigned',
+    nonce,
+    builtHeight: Number(height),
+    lastValidBlockHeight: Number(height) + Math.ceil(VALID_MS / network.blockTimeMs),
+    feeAtomic: gas * maxFeePerGas,
+    priorityFeeAtomic: priorityFeeOfPrice(maxPriorityFeePerGas, gas),
+    decoded: {
+      type: 'eip1559',
+      chainId,
+      from,
+      to,
+      value: '0',
+      data,
+      nonce,
+      gas: gas.toString(),
+      maxFeePerGas: maxFeePerGas.toString(),
+      maxPriorityFeePerGas: maxPriorityFeePerGas.toString(),
+    },
+  }
+}
+
+function refuseSender(): ProblemError {
+  return new ProblemError('INVALID_PARAMETERS', {
+    message: 'walletAddress is a contract: no key can sign for it.',
+    details: { walletAddress: 'Expected an account that a key controls, received a contract.' },
+  })
+}

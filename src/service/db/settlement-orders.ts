@@ -1,0 +1,62 @@
+import { and, eq, inArray, sql } from 'drizzle-orm'
+import type { Database } from '#postgres/open.ts'
+import { GRANTED } from './claims.ts'
+import { claim, settlementOrder } from './schema.ts'
+
+export type SettlementOrder = typeof settlementOrder.$inferSelect
+
+/** One proof, asked about in one way, by one account. */
+export type Question = Pick<SettlementOrder, 'accountId' | 'network' | 'key' | 'fingerprint'>
+
+/** False when the same question was asked at the same moment: then the other one's stands. */
+export async function insertOrder(tx: Database, row: typeof settlementOrder.$inferInsert): Promise<boolean> {
+  const rows = await tx.insert(settlementOrder).values(row).onConflictDoNothing().returning({ paymentId: settlementOrder.paymentId })
+  return rows.length === 1
+}
+
+export async function findOrder(db: Database, { accountId, network, key, fingerprint }: Question): Promise<SettlementOrder | undefined> {
+  const [row] = await db
+    .select()
+    .from(settlementOrder)
+    .where(
+      and(
+        eq(settlementOrder.accountId, accountId),
+        eq(settlementOrder.network, network),
+        eq(settlementOrder.key, key),
+        eq(settlementOrder.fingerprint, fingerprint),
+      ),
+    )
+  return row
+}
+
+/** Nothing of it was seen in its time: whoever asks again gets another payment. */
+export async function deleteOrder(tx: Database, paymentId: string): Promise<void> {
+  await tx.delete(settlementOrder).where(eq(settlementOrder.paymentId, paymentId))
+}
+
+/** The orders among these payments. */
+export async function readOrders(db: Database, paymentIds: readonly string[]): Promise<ReadonlyMap<string, SettlementOrder>> {
+  if (paymentIds.length === 0) return new Map()
+  const rows = await db
+    .select()
+    .from(settlementOrder)
+    .where(inArray(settlementOrder.paymentId, [...paymentIds]))
+  return new Map(rows.map((row) => [row.paymentId, row]))
+}
+
+/**
+ * Uses a proof up for the payment whose settlement has landed, whoever holds it at the moment: their attempt finds it used. False when it was used up
+ * for another payment before. Whoever built the settlement is told by the payment's status, so nobody is granted anything for this proof any more.
+ */
+export async function consumeLanded(tx: Database, { accountId, network, key, fingerprint, paymentId, checks }: SettlementOrder): Promise<boolean> {
+  const used = { accountId, fingerprint, attempt: GRANTED, paymentId, checks, consumedAt: sql`now()`, leaseUntil: sql`now()` }
+  await tx
+    .insert(claim)
+    .values({ network, key, ...used })
+    .onConflictDoUpdate({ target: [claim.network, claim.key], set: used, setWhere: sql`${claim.consumedAt} is null` })
+  const [row] = await tx
+    .select({ paymentId: claim.paymentId })
+    .from(claim)
+    .where(and(eq(claim.network, network), eq(claim.key, key)))
+  return row?.paymentId === paymentId
+}

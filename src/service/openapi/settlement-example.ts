@@ -1,0 +1,45 @@
+import type { EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
+
+const BUYER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const SELLER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
+const RESOURCE = 'https://shop.example/articles/42'
+const HELD = [
+  { name: 'format', source: 'proof', expected: 'base64 of an x402 payment', got: 'such a payment' },
+  { name: 'signed_amount', source: 'proof', expected: '1000000', got: '1000000' },
+  { name: 'fresh', source: 'chain', expected: 'never carried out', got: 'never carried out' },
+  { name: 'simulation', source: 'chain', expected: 'accepted', got: 'accepted' },
+] as const
+
+/** A dollar of USDC that its payee carries out without a facilitator. */
+export const settlementExample: { request: EndpointRequest<'transactionReceive'>; reply: EndpointReply<'transactionReceive'> } = {
+  request: { body: { walletAddress: SELLER, paymentProof: 'eyJ4NDAyVmVyc2lvbiI6Mn0=', expectedAmount: 1, asset: 'USDC', resource: RESOURCE } },
+  reply: {
+    success: true,
+    verified: true,
+    alreadyProcessed: false,
+    paymentId: 'pay_9Mh5nRz2LqK8vB4cDeFgHj',
+    status: 'created',
+    settlement: 'required',
+    kind: 'eip3009',
+    transaction: 'AvkBSoIhBQGEO5rKAITMVD4GgwEVwpSDNYn81u22CPRHwyyUNfcVubqnKhM=',
+    encoding: 'evm-rlp-unsigned',
+    signer: SELLER,
+    lastValidBlockHeight: 21_456_819,
+    expiresAt: 1_697_234_627_890,
+    signature: null,
+    network: 'eip155:8453',
+    asset: USDC,
+    symbol: 'USDC',
+    decimals: 6,
+    amount: 1,
+    amountAtomic: '1000000',
+    sender: BUYER,
+    recipient: SELLER,
+    resource: RESOURCE,
+    fee: { amount: 0.00021, amountAtomic: '210000000000000', priorityFee: 0.000071 },
+    estimatedConfirmation: '20-41 seconds',
+    decoded: { type: 'eip1559', chainId: 8453, from: SELLER, to: USDC, value: '0', nonce: 5, gas: '71106' },
+    checks: HELD.map((check) => ({ ...check, ok: true })),
+  },
+}

@@ -1,0 +1,66 @@
+import type { EndpointReply } from '#contract/endpoints.ts'
+import { nativeAsset } from '#contract/network.ts'
+import type { SettlementInput } from '#contract/settlement.ts'
+import type { Actor, Context } from '../context.ts'
+import { findClaim } from '../db/claims.ts'
+import { chainOf, refuseParameters } from '../payments/network.ts'
+import { readPriorityFee } from '../payments/read-wish.ts'
+import { Checklist, undecided } from '../proofs/checklist.ts'
+import { Deadline } from '../proofs/deadline.ts'
+import { examine } from '../proofs/examine.ts'
+import type { Job } from '../proofs/outcome.ts'
+import { chooseFacilitator, fingerprintOf, readProof, readTerms } from '../proofs/receive.ts'
+import { openRemote } from '../proofs/remote.ts'
+import { settle } from '../proofs/settle.ts'
+import { isCertain } from '../proofs/watch.ts'
+import { acknowledge } from './acknowledge.ts'
+import { followQuestion } from './follow.ts'
+import { order } from './order.ts'
+import { prepare } from './prepare.ts'
+
+/** How long the chain is looked at before the answer is that nothing is decided. */
+const WITHIN_MS = 20_000
+
+/**
+ * Builds the transaction by which the payee settles a proof itself, without a facilitator. Building uses nothing up: the proof stays good for either
+ * way until one of them has landed. A payment that the payer has made already is checked and used up here, as `/payment/receive` does it.
+ * @throws `INVALID_PARAMETERS`; `INVALID_PAYMENT_PROOF` for a proof that is proven bad; `INSUFFICIENT_BALANCE` when the payee cannot pay the network;
+ * `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
+ */
+export async function buildSettlement(context: Context, actor: Actor, body: SettlementInput): Promise<EndpointReply<'transactionReceive'>> {
+  // The payee itself pays the network where the payer does not.
+  const terms = readTerms(context, body, [body.walletAddress])
+  const { network } = terms
+  const priorityFeeAtomic = readPriorityFee(body.priorityFee, nativeAsset(network).decimals)
+  if (typeof priorityFeeAtomic === 'string') throw refuseParameters({ priorityFee: priorityFeeAtomic })
+  const checklist = new Checklist()
+  const deadline = new Deadline(WITHIN_MS)
+  const payment = readProof(body.paymentProof, checklist)
+  const examined = await examine({ payment, terms, checklist })
+  const facilitator = chooseFacilitator(context, body, terms)
+  const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
+  const job: Job = { accountId: actor.accountId, terms, examined, checklist, deadline, fingerprint }
+  // Only one that was named is asked: settling without a facilitator is the point.
+  const remote = body.facilitatorUrl === undefined || !facilitator ? undefined : openRemote(context, { url: facilitator, payment, terms, checklist, deadline })
+
+  if (await isSettled(context, job)) {
+    const settled = await settle(context, { ...job, ...(remote && { remote }) })
+    if (settled.state === 'pending' || !settled.payment) throw undecided('The payment is not confirmed on the chain yet. Send the same request again.')
+    return acknowledge(context, { ...settled, payment: settled.payment, terms, priorityFeeAtomic })
+  }
+  const prepared = await prepare(context, job, priorityFeeAtomic)
+  await remote?.verify()
+  return order(context, job, prepared)
+}
+
+/** Whether the payer has been charged already, by its own transaction or because somebody settled this proof before. */
+async function isSettled(context: Context, { accountId, terms, examined, fingerprint }: Job): Promise<boolean> {
+  const { network } = terms.network
+  const { key, bytes, authorization, signature } = examined
+  if (!bytes && !authorization) return true
+  if (key === null) return false
+  await followQuestion(context, { accountId, network, key, fingerprint })
+  if ((await findClaim(context.db, { network, key }))?.consumedAt) return true
+  // A transaction that is wholly signed may have been broadcast by whoever holds it.
+  return signature !== null && isCertain(await chainOf(context, network).observe(signature))
+}

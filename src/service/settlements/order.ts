@@ -1,0 +1,120 @@
+import { and, eq, inArray } from 'drizzle-orm'
+import type { EndpointReply } from '#contract/endpoints.ts'
+import { stringifyJson } from '#contract/json.ts'
+import { createPaymentId, isPaymentId } from '#contract/payment.ts'
+import type { Context } from '../context.ts'
+import { findPayment, insertPayment, type PaymentRecord } from '../db/payments.ts'
+import { payment } from '../db/schema.ts'
+import { findOrder, insertOrder } from '../db/settlement-orders.ts'
+import { recordEvent } from '../events/record.ts'
+import { chainOf } from '../payments/network.ts'
+import type { Job } from '../proofs/outcome.ts'
+import { wakeWatcher } from '../watchers/wake.ts'
+import type { Prepared } from './prepare.ts'
+import { reply } from './reply.ts'
+
+/** Records what the payee is about to settle, so that it is seen to land, and hands the transaction out. The same question has one payment. */
+export async function order(context: Context, job: Job, prepared: Prepared): Promise<EndpointReply<'transactionReceive'>> {
+  const row = (await findOwn(context, job)) ?? (await findOrdered(context, job)) ?? (await insert(context, job, prepared)) ?? (await findOrdered(context, job))
+  if (!row) throw new Error('A settlement was ordered at the same moment, and is not there.')
+  wakeWatcher(chainOf(context, row.network))
+  return reply(context, { payment: row, prepared, checks: job.checklist.checks, alreadyProcessed: false })
+}
+
+/** A payment that this account itself gave out to be signed: it is followed as what it is. */
+async function findOwn(context: Context, { accountId, terms, examined }: Job): Promise<PaymentRecord | undefined> {
+  const { memo, nonce, payer } = examined
+  if (memo !== null && isPaymentId(memo)) {
+    const row = await findPayment(context.db, memo)
+    return row?.accountId === accountId && row.mode === 'local' ? row : undefined
+  }
+  if (nonce === undefined || payer === null) return undefined
+  const rows = await context.db
+    .select()
+    .from(payment)
+    .where(
+      and(
+        eq(payment.accountId, accountId),
+        eq(payment.mode, 'local'),
+        eq(payment.network, terms.network.network),
+        eq(payment.sender, payer),
+        eq(payment.recipient, terms.payTo),
+        eq(payment.asset, terms.asset.address),
+        eq(payment.amount, terms.amountAtomic),
+        eq(payment.nonce, nonce),
+        inArray(payment.status, ['created', 'pending']),
+      ),
+    )
+  return rows.find(({ resource }) => resource === null || terms.resource === null || resource === terms.resource)
+}
+
+async function findOrdered(context: Context, { accountId, terms, examined, fingerprint }: Job): Promise<PaymentRecord | undefined> {
+  const found = await findOrder(context.db, { accountId, network: terms.network.network, key: keyOf(examined), fingerprint })
+  return found && findPayment(context.db, found.paymentId)
+}
+
+/** Undefined when the same question was asked at the same moment. */
+async function insert(context: Context, { accountId, terms, examined, fingerprint, checklist }: Job, prepared: Prepared): Promise<PaymentRecord | undefined> {
+  const { network, asset, payTo, amountAtomic, resource } = terms
+  const { signature, memo, payer, nonce } = examined
+  const at = context.now()
+  const paymentId = createPaymentId()
+  const write = context.db.transaction(async (tx) => {
+    const row = await insertPayment(tx, {
+      id: paymentId,
+      accountId,
+      mode: 'received',
+      status: 'created',
+      network: network.network,
+      asset: asset.address,
+      symbol: asset.symbol,
+      decimals: asset.decimals,
+      amount: amountAtomic,
+      sender: payer ?? '',
+      recipient: payTo,
+      resource: resource ?? storable(examined.resource),
+      nonce: nonce ?? null,
+      builtHeight: prepared.builtHeight,
+      expiresAt: prepared.goodUntil === null ? null : new Date(Math.min(prepared.goodUntil, MAX_TIME)),
+      createdAt: at,
+      updatedAt: at,
+    })
+    const lastValidBlockHeight = memo === null ? null : prepared.lastValidBlockHeight
+    const checks = stringifyJson(checklist.checks)
+    const inserted = await insertOrder(tx, {
+      paymentId,
+      accountId,
+      network: network.network,
+      key: keyOf(examined),
+      fingerprint,
+      signature,
+      memo,
+      lastValidBlockHeight,
+      checks,
+      createdAt: at,
+    })
+    if (!inserted) throw new AskedBefore()
+    await recordEvent(tx, { accountId, paymentId, status: 'created', source: 'service', blockHeight: null, at })
+    return row
+  })
+  return write.catch((error: unknown) => {
+    if (error instanceof AskedBefore) return undefined
+    throw error
+  })
+}
+
+/** Takes the payment back that was written for a question of the same moment. */
+class AskedBefore extends Error {}
+
+/** An authorization may be good for ever; a date is not. */
+const MAX_TIME = Date.UTC(9999, 0)
+
+function keyOf({ key }: Job['examined']): string {
+  if (key === null) throw new TypeError('Only what was signed for others is ordered.')
+  return key
+}
+
+/** The payer chose this text; Postgres cannot hold a null character. */
+function storable(resource: string | null): string | null {
+  return resource === null || resource.includes('\0') ? null : resource
+}

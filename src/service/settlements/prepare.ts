@@ -1,0 +1,119 @@
+import { callOf, type Authorization } from '#chains/evm/authorization.ts'
+import { decodeTransaction } from '#chains/solana/decode.ts'
+import { feeBoundAtomic } from '#chains/solana/fee.ts'
+import { familyOf } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { EndpointReply } from '#contract/endpoints.ts'
+import type { Chain } from '../chains/chain.ts'
+import type { Context } from '../context.ts'
+import { chainOf } from '../payments/network.ts'
+import { refuseBuilt } from '../payments/refuse-built.ts'
+import { checkSignature, checkValidity, contractsOf } from '../proofs/check-authorization.ts'
+import { judgeMemo } from '../proofs/judge.ts'
+import { orUndecided, type Job } from '../proofs/outcome.ts'
+
+type Reply = EndpointReply<'transactionReceive'>
+
+/** The transaction that settles a proof, and what is to be known of it. */
+export type Prepared = Pick<Reply, 'settlement' | 'kind' | 'encoding' | 'signer' | 'lastValidBlockHeight' | 'decoded'> & {
+  bytes: Uint8Array
+  /** What it costs the payee at most; null where the payer pays. */
+  fee: { feeAtomic: bigint; priorityFeeAtomic: bigint } | null
+  builtHeight: number
+  /** Unix milliseconds until which the payer's word is good; null where the chain tells by heights. */
+  goodUntil: number | null
+}
+
+/** No blockhash is younger than now or lives longer. */
+const BLOCKHASH_BLOCKS = 150
+/** A nonce has no such end; it counts as good for this long. */
+const NONCE_MS = 60_000
+
+/**
+ * Checks with the chain that the proof would settle now, and builds what settles it.
+ * @throws ProofRefused; `INSUFFICIENT_BALANCE`; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
+ */
+export async function prepare(context: Context, job: Job, priorityFeeAtomic: bigint | undefined): Promise<Prepared> {
+  const chain = chainOf(context, job.terms.network.network)
+  const { authorization, bytes } = job.examined
+  if (authorization) return prepareCall(context, job, { chain, authorization, priorityFeeAtomic })
+  if (!bytes) throw new TypeError('A payment that the payer has made already is not prepared.')
+  return prepareSigned(context, job, { chain, bytes })
+}
+
+type Carrying = { chain: Chain; authorization: Authorization; priorityFeeAtomic: bigint | undefined }
+
+/** What the payer of a token signed, as a call that the payee makes. */
+async function prepareCall(context: Context, job: Job, { chain, authorization, priorityFeeAtomic }: Carrying): Promise<Prepared> {
+  const { terms, checklist, deadline } = job
+  await orUndecided(deadline.within(checkSignature({ chain, terms, authorization, checklist })))
+  const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
+  const got = use.used ? (use.signature ?? 'carried out or cancelled') : 'never carried out'
+  // What stands on the chain is public, and anybody could present it.
+  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: 'never carried out', got })
+  checkValidity({ authorization, checklist }, context.now())
+  const built = await orUndecided(deadline.within(contractsOf(chain).build({ ...callOf(authorization), from: terms.payTo, priorityFeeAtomic })))
+  if (!built.ok && built.code === 'INSUFFICIENT_BALANCE') throw refuseBuilt(built, { recipientAddress: terms.payTo }, 0n)
+  const simulated = built.ok ? 'accepted' : built.message
+  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: built.ok, expected: 'accepted', got: simulated })
+  if (!built.ok) throw new TypeError('The check above has refused this.')
+  const { bytes, encoding, lastValidBlockHeight, builtHeight, decoded } = built
+  return {
+    settlement: 'required',
+    kind: authorization.method,
+    bytes,
+    encoding,
+    signer: terms.payTo,
+    lastValidBlockHeight,
+    builtHeight,
+    decoded,
+    fee: built,
+    goodUntil: Number(authorization.validBefore) * 1000,
+  }
+}
+
+/** The payer's own transaction, complete but for the signature of a payee that pays the network. */
+async function prepareSigned(context: Context, job: Job, { chain, bytes }: { chain: Chain; bytes: Uint8Array }): Promise<Prepared> {
+  const { terms, examined, checklist, deadline } = job
+  const evm = familyOf(terms.network.network) === 'evm'
+  await judgeMemo(context, job, examined.memo)
+  const rehearsal = await orUndecided(deadline.within(chain.rehearse(bytes)))
+  const got = rehearsal.ok ? 'accepted' : rehearsal.reason
+  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: rehearsal.ok, expected: 'accepted', got })
+  const head = await orUndecided(deadline.within(chain.head()))
+  const signer = examined.sponsor ?? null
+  const fee = signer === null ? null : await feeOfSponsor(chain, { bytes, sponsor: signer })
+  return {
+    settlement: signer === null ? 'broadcast_only' : 'required',
+    kind: evm ? 'signed-transaction' : terms.asset.native ? 'native-transfer' : 'token-transfer',
+    bytes,
+    encoding: evm ? 'evm-rlp-signed' : 'solana-wire-v0',
+    signer,
+    lastValidBlockHeight: evm ? head.height + Math.ceil(NONCE_MS / terms.network.blockTimeMs) : head.blockHeight + BLOCKHASH_BLOCKS,
+    builtHeight: head.height,
+    decoded: {},
+    fee,
+    goodUntil: null,
+  }
+}
+
+/** What the payer's transaction takes from the payee, who must hold it: the payer chose the limits, which have been checked against ours. */
+async function feeOfSponsor(
+  chain: Chain,
+  { bytes, sponsor }: { bytes: Uint8Array; sponsor: string },
+): Promise<{ feeAtomic: bigint; priorityFeeAtomic: bigint }> {
+  const facts = decodeTransaction(bytes)
+  if (!facts.ok) throw new TypeError(facts.problem)
+  const limits = facts.operations.flatMap((operation) => (operation.kind === 'fee_limit' ? [operation.units] : []))
+  const prices = facts.operations.flatMap((operation) => (operation.kind === 'fee_price' ? [operation.microLamports] : []))
+  const shape = { signatures: facts.signers.length, instructions: facts.operations.length, unitLimit: limits[0] }
+  const feeAtomic = feeBoundAtomic({ ...shape, unitPriceMicroLamports: prices[0] })
+  const { balanceAtomic } = await chain.funds(sponsor, async () => [])
+  if (balanceAtomic < feeAtomic) {
+    throw new ProblemError('INSUFFICIENT_BALANCE', {
+      message: 'The payee does not hold what the network asks for this transaction.',
+      details: { requiredAtomic: feeAtomic.toString(), availableAtomic: balanceAtomic.toString(), feeAtomic: feeAtomic.toString() },
+    })
+  }
+  return { feeAtomic, priorityFeeAtomic: feeAtomic - feeBoundAtomic({ ...shape, unitPriceMicroLamports: 0n }) }
+}

@@ -1,0 +1,27 @@
+import type { EndpointReply } from '#contract/endpoints.ts'
+import type { Context } from '../context.ts'
+import { findPayment, setReported, type PaymentRecord } from '../db/payments.ts'
+import type { SettlementOrder } from '../db/settlement-orders.ts'
+import { chainOf, refuseParameters } from '../payments/network.ts'
+import { readPaymentBody } from '../payments/status.ts'
+import { wakeWatcher } from '../watchers/wake.ts'
+import { isOrdered } from './find-landed.ts'
+import { followOrder } from './follow.ts'
+
+/** A payee says what it broadcast. That is a hint where to look: the payment moves by what the chain shows of this very settlement. */
+export async function reportSettlement(
+  context: Context,
+  { payment, order, signature }: { payment: PaymentRecord; order: SettlementOrder; signature: string },
+): Promise<EndpointReply<'transactionSubmitted'>> {
+  const chain = chainOf(context, payment.network)
+  await setReported(context.db, payment.id, signature)
+  const observation = await chain.observe(signature)
+  await followOrder(context, { payment: { ...payment, reportedSignature: signature }, order, chain, source: 'client' })
+  const row = await findPayment(context.db, payment.id)
+  if (observation.state === 'landed' && row?.signature !== signature && row?.reportedSignature === signature && !isOrdered(order, { signature, observation })) {
+    await setReported(context.db, payment.id, null)
+    throw refuseParameters({ signature: 'Expected the transaction that settles this payment, received another one.' })
+  }
+  wakeWatcher(chain)
+  return readPaymentBody(context, payment.id)
+}
