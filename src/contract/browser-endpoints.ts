@@ -2,6 +2,7 @@ import { deskEndpoints, type BrowserEndpoint } from './desk-endpoints.ts'
 import { linkEndpoints } from './link-endpoints.ts'
 import { noteEndpoints } from './note-endpoints.ts'
 import { RelayInput, RelayReply } from './relay.ts'
+import { sessionEndpoints } from './session-endpoints.ts'
 
 /**
  * What the proxy offers a browser under `/api` beside the service's endpoints of audience `browser`.
@@ -11,5 +12,6 @@ export const browserEndpoints = {
   ...deskEndpoints,
   ...linkEndpoints,
   ...noteEndpoints,
+  ...sessionEndpoints,
   relay: { method: 'POST', path: '/relay', body: RelayInput, response: RelayReply },
 } as const satisfies Record<string, BrowserEndpoint>

@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, lte, or } from 'drizzle-orm'
+import { and, arrayOverlaps, eq, gt, inArray, lte, ne, or } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import { session, sessionPayment } from './schema.ts'
 
@@ -24,6 +24,23 @@ export async function findSessions(db: Database, ids: string[], now: Date): Prom
     .select()
     .from(session)
     .where(and(inArray(session.id, ids), gt(session.idleAt, now), gt(session.expiresAt, now)))
+}
+
+/** Sessions that any of these wallets opened and that still stand. */
+export async function findSessionsOf(db: Database, wallets: string[], now: Date): Promise<SessionRow[]> {
+  return db
+    .select()
+    .from(session)
+    .where(and(arrayOverlaps(session.wallets, wallets), gt(session.idleAt, now), gt(session.expiresAt, now)))
+}
+
+/** @returns the ids of the sessions that ended */
+export async function deleteOtherSessions(db: Database, wallets: string[], kept: string): Promise<string[]> {
+  const rows = await db
+    .delete(session)
+    .where(and(arrayOverlaps(session.wallets, wallets), ne(session.id, kept)))
+    .returning({ id: session.id })
+  return rows.map(({ id }) => id)
 }
 
 export async function extendSession(db: Database, id: string, idleAt: Date): Promise<void> {

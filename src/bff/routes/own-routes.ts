@@ -15,6 +15,7 @@ import { linkRead } from './link-read.ts'
 import { linkRestore, linkWithdraw } from './link-withdraw.ts'
 import { noteLabels, noteRead, noteWrite } from './notes.ts'
 import type { OwnEndpointName, OwnRule } from './own-rule.ts'
+import { sessionEndOthers, sessionList } from './sessions.ts'
 
 const config: OwnRule<'config'> = ({ context }) => {
   const { title, networks, sellerWallets, relay, examples } = context.config
@@ -60,6 +61,8 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   sessionChallenge,
   sessionCreate,
   sessionDelete,
+  sessionList,
+  sessionEndOthers,
   relay,
   linkList,
   linkCreate,
