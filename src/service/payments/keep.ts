@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
 import { findByIdempotencyKey, type PaymentRecord } from '../db/payments.ts'
 import { readLaneFunds } from './lane.ts'
+import { oneByOne } from './one-by-one.ts'
 import { refuseBuilt } from './refuse-built.ts'
 import { reserve, type Order } from './reserve.ts'
 import { settleDoubt, type Kept } from './settle-doubt.ts'
@@ -21,7 +22,8 @@ export async function keep(context: Context, chain: Chain, { order, funds, secre
   const { paymentId, network, sender, recipient, amountAtomic } = order.intent
   let seen = funds
   for (let look = 1; ; look++) {
-    const outcome = await reserve(context, order, { funds: seen, secret }).catch(async (error: unknown) => {
+    const funded = { funds: seen, secret }
+    const outcome = await oneByOne(context, { network, sender }, () => reserve(context, order, funded)).catch(async (error: unknown) => {
       const kept = await settleDoubt(context, { paymentId, lane: { network, sender }, error })
       return { ok: true as const, ...kept }
     })

@@ -3,7 +3,6 @@ import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { LosslessNumber } from '#contract/json.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { onceDecided } from '#testing/once-decided.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
 import { readAttempts } from '../db/attempts.ts'
@@ -177,25 +176,6 @@ test('a repeated key finds its payment, and refuses another request, whatever be
   await expect(send({ walletAddress: sender }, { key: 'order-1', fingerprint: 'g' })).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
   await evm.mine()
   expect(await nonceOf(sender)).toBe(1)
-})
-
-test('of a hundred sends at once with funds for 37 exactly 37 are made, while blocks come and go', { timeout: 180_000 }, async () => {
-  const sender = await managed(37n * (ETH / 100n) + ETH / 200n)
-  const payee = (await evm.wallet(0n)).address
-  const sends = Promise.allSettled(Array.from({ length: 100 }, () => onceDecided(() => send({ walletAddress: sender, recipientAddress: payee }))))
-  let sending = true
-  const mining = (async () => {
-    while (sending) await evm.mine()
-  })()
-  const outcomes = await sends
-  sending = false
-  await mining
-  const made = outcomes.filter(({ status }) => status === 'fulfilled')
-  const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
-  expect(refused.map(({ code }) => code)).toEqual(Array.from({ length: 63 }, () => 'INSUFFICIENT_BALANCE'))
-  expect(made).toHaveLength(37)
-  await evm.mine(2)
-  expect([await nonceOf(sender), await evm.client.getBalance({ address: payee })]).toEqual([37, 37n * (ETH / 100n)])
 })
 
 test('a transaction that the node lost is sent again, the same bytes', async () => {
