@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import type { Network } from '#contract/network.ts'
 import { getPreferences } from '../preferences.ts'
@@ -29,12 +30,13 @@ export async function callRpc(url: string, method: string, params: readonly unkn
       body: stringifyJson({ jsonrpc: '2.0', id: 1, method, params }),
       signal: timeout,
     })
-    if (!response.ok) throw new RpcProblem(`${host} answered ${response.status}.`)
+    const { status } = response
+    if (!response.ok) throw new RpcProblem(t`${host} answered ${status}.`)
     text = await response.text()
   } catch (error) {
     if (error instanceof RpcProblem) throw error
     throw new RpcProblem(
-      timeout.aborted ? `${host} did not answer in time.` : `${host} cannot be reached from this browser, or this site does not allow asking it.`,
+      timeout.aborted ? t`${host} did not answer in time.` : t`${host} cannot be reached from this browser, or this site does not allow asking it.`,
       { cause: error },
     )
   }
@@ -46,10 +48,10 @@ function readResult(text: string, host: string): unknown {
   try {
     value = parseJson(text)
   } catch (error) {
-    throw new RpcProblem(`${host} answered something that is not JSON-RPC.`, { cause: error })
+    throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`, { cause: error })
   }
-  if (typeof value !== 'object' || value === null) throw new RpcProblem(`${host} answered something that is not JSON-RPC.`)
-  if ('error' in value && value.error) throw new RpcProblem(`${host} refused the question: it may belong to another kind of network.`, { cause: value.error })
-  if (!('result' in value)) throw new RpcProblem(`${host} answered something that is not JSON-RPC.`)
+  if (typeof value !== 'object' || value === null) throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`)
+  if ('error' in value && value.error) throw new RpcProblem(t`${host} refused the question: it may belong to another kind of network.`, { cause: value.error })
+  if (!('result' in value)) throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`)
   return value.result
 }

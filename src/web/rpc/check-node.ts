@@ -1,43 +1,92 @@
+import { t } from '@lingui/core/macro'
 import * as v from 'valibot'
 import { chainIdOf, familyOf, type Network } from '#contract/network.ts'
+import { serverNow } from '../clock.ts'
 import { callRpc, RpcProblem } from './call.ts'
 
 export type NodeCheck =
-  | { ok: true; height: number; latencyMs: number; /** The chain id or the genesis hash it answered with. */ identity: string }
+  | {
+      ok: true
+      height: number
+      latencyMs: number
+      /** Age of its newest block by the server's clock; unknown where the node does not tell a block's time. */
+      lagMs: number | undefined
+      /** The chain id or the genesis hash it answered with. */
+      identity: string
+    }
   | { ok: false; problem: string }
 
+type Answer = { identity: string; height: number; blockAt: number | undefined; problem?: string }
+
 const Hex = v.pipe(v.string(), v.regex(/^0x[0-9a-f]+$/))
+/** Some nodes tell a block's time in another unit: then it tells nothing. */
+const PLAUSIBLE_LAG_MS = 365 * 24 * 3_600_000
 
-/** Asks a node which chain it serves, how far it is, and how long that took. */
+/** Asks a node which chain it serves, how far it is, how old its newest block is, and how long an answer takes. */
 export async function checkNode(network: Network, url: string): Promise<NodeCheck> {
-  const started = performance.now()
+  const policy = watchPolicy(url)
   try {
-    const { identity, problem, height } = familyOf(network.network) === 'evm' ? await askEvm(network, url) : await askSolana(network, url)
+    const started = performance.now()
+    const evm = familyOf(network.network) === 'evm'
+    const first = await callRpc(url, evm ? 'eth_chainId' : 'getGenesisHash', [])
+    const latencyMs = Math.round(performance.now() - started)
+    const { identity, problem, height, blockAt } = evm ? await askEvm(network, url, first) : await askSolana(network, url, first)
     if (problem) return { ok: false, problem }
-    return { ok: true, identity, height, latencyMs: Math.round((performance.now() - started) / 2) }
+    const lag = blockAt === undefined ? undefined : Math.max(0, serverNow() - blockAt)
+    return { ok: true, identity, height, latencyMs, lagMs: lag !== undefined && lag < PLAUSIBLE_LAG_MS ? lag : undefined }
   } catch (error) {
+    if (policy.refused()) return { ok: false, problem: t`This site may ask only the nodes its operator named. Ask them to allow this one.` }
     if (error instanceof RpcProblem) return { ok: false, problem: error.message }
-    if (error instanceof v.ValiError) return { ok: false, problem: 'The node answered something unexpected.' }
+    if (error instanceof v.ValiError) return { ok: false, problem: t`The node answered something unexpected.` }
     throw error
+  } finally {
+    policy.stop()
   }
 }
 
-type Answer = { identity: string; height: number; problem?: string }
-
-async function askEvm(network: Network, url: string): Promise<Answer> {
-  const chainId = Number(v.parse(Hex, await callRpc(url, 'eth_chainId', [])))
-  const height = Number(v.parse(Hex, await callRpc(url, 'eth_blockNumber', [])))
+async function askEvm(network: Network, url: string, first: unknown): Promise<Answer> {
+  const chainId = Number(v.parse(Hex, first))
+  const block = v.parse(v.object({ number: Hex, timestamp: Hex }), await callRpc(url, 'eth_getBlockByNumber', ['latest', false]))
   const wanted = chainIdOf(network.network)
+  const { name } = network
   return {
-    identity: `chain id ${chainId}`,
-    height,
-    problem: chainId === wanted ? undefined : `This node serves chain ${chainId}; ${network.name} is chain ${wanted}.`,
+    identity: t`chain id ${String(chainId)}`,
+    height: Number(block.number),
+    blockAt: Number(block.timestamp) * 1000,
+    problem: chainId === wanted ? undefined : t`This node serves chain ${String(chainId)}; ${name} is chain ${String(wanted)}.`,
   }
 }
 
-async function askSolana(network: Network, url: string): Promise<Answer> {
-  const genesis = v.parse(v.string(), await callRpc(url, 'getGenesisHash', []))
+async function askSolana(network: Network, url: string, first: unknown): Promise<Answer> {
+  const genesis = v.parse(v.string(), first)
   const height = v.parse(v.number(), await callRpc(url, 'getBlockHeight', []))
+  const slot = v.parse(v.number(), await callRpc(url, 'getSlot', []))
   const wrong = network.genesisHash !== undefined && network.genesisHash !== genesis
-  return { identity: `genesis ${genesis}`, height, problem: wrong ? `This node serves another cluster than ${network.name}.` : undefined }
+  const { name } = network
+  return {
+    identity: t`genesis ${genesis}`,
+    height,
+    blockAt: await solanaBlockTime(url, slot),
+    problem: wrong ? t`This node serves another cluster than ${name}.` : undefined,
+  }
+}
+
+/** A slot without a block has no time, and not every node tells it. */
+async function solanaBlockTime(url: string, slot: number): Promise<number | undefined> {
+  try {
+    return v.parse(v.number(), await callRpc(url, 'getBlockTime', [slot])) * 1000
+  } catch {
+    return undefined
+  }
+}
+
+/** The page's own policy refuses without saying so to whoever asks; it says so to the document. */
+function watchPolicy(url: string): { refused: () => boolean; stop: () => void } {
+  const { origin } = new URL(url)
+  let refused = false
+  const listen = (event: SecurityPolicyViolationEvent) => {
+    if (event.blockedURI.startsWith(origin)) refused = true
+  }
+  document.addEventListener('securitypolicyviolation', listen)
+  return { refused: () => refused, stop: () => document.removeEventListener('securitypolicyviolation', listen) }
 }

@@ -1,22 +1,25 @@
-import { useLingui } from '@lingui/react/macro'
-import { useEffect, useSyncExternalStore, type ReactNode } from 'react'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
 import { announce } from './announce.tsx'
 import { toneClass, type Tone } from './Badge.tsx'
+import { Button } from './Button.tsx'
 import { cx } from './cx.ts'
 import { Icon, type IconName } from './Icon.tsx'
 
-type Toast = { id: number; tone: Tone; title: string; body?: ReactNode }
+type Toast = { id: number; tone: Tone; title: string; body?: ReactNode; undo?: () => void }
 
 const SHOWN_MS = 6000
+/** Long enough to read, to decide and to reach the button. */
+const SHOWN_WITH_UNDO_MS = 15_000
 const icons: Readonly<Record<Tone, IconName>> = { neutral: 'info', info: 'info', good: 'check', warn: 'warning', bad: 'warning' }
 
 let toasts: readonly Toast[] = []
 let nextId = 1
 const listeners = new Set<() => void>()
 
-/** Tells something in passing. Never the only place where the state of money is told. */
-export function toast(title: string, options: { tone?: Tone; body?: ReactNode } = {}): void {
-  set([...toasts.slice(-2), { id: nextId++, tone: options.tone ?? 'neutral', title, body: options.body }])
+/** Tells something in passing. Never the only place where the state of money is told. `undo` takes back what was just done. */
+export function toast(title: string, options: { tone?: Tone; body?: ReactNode; undo?: () => void } = {}): void {
+  set([...toasts.slice(-2), { id: nextId++, tone: options.tone ?? 'neutral', title, body: options.body, undo: options.undo }])
   announce(title)
 }
 
@@ -36,13 +39,22 @@ export function Toaster() {
   )
 }
 
-function ToastCard({ toast: { id, tone, title, body } }: { toast: Toast }) {
+function ToastCard({ toast: { id, tone, title, body, undo } }: { toast: Toast }) {
+  // Whoever is at it, by pointer or by key, has all the time they need.
+  const [held, setHeld] = useState(false)
   useEffect(() => {
-    const timer = setTimeout(() => set(toasts.filter((each) => each.id !== id)), SHOWN_MS)
+    if (held) return
+    const timer = setTimeout(() => dismiss(id), undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS)
     return () => clearTimeout(timer)
-  }, [id])
+  }, [id, held, undo])
   return (
-    <div className="animate-arrive pointer-events-auto flex w-full max-w-96 items-start gap-3 rounded-lg border border-line bg-raised px-4 py-3 text-sm shadow-lift">
+    <div
+      onBlur={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={() => setHeld(false)}
+      className="animate-arrive pointer-events-auto flex w-full max-w-96 items-start gap-3 rounded-lg border border-line bg-raised px-4 py-3 text-sm shadow-lift"
+    >
       <span className={cx('inline-flex size-6 shrink-0 items-center justify-center rounded-full', toneClass[tone])}>
         <Icon name={icons[tone]} size={14} />
       </span>
@@ -50,8 +62,25 @@ function ToastCard({ toast: { id, tone, title, body } }: { toast: Toast }) {
         <p className="font-medium">{title}</p>
         {body && <div className="text-muted">{body}</div>}
       </div>
+      {undo && (
+        <Button
+          className="-my-1 -me-2"
+          onClick={() => {
+            undo()
+            dismiss(id)
+          }}
+          size="sm"
+          variant="quiet"
+        >
+          <Trans>Undo</Trans>
+        </Button>
+      )}
     </div>
   )
+}
+
+function dismiss(id: number): void {
+  set(toasts.filter((each) => each.id !== id))
 }
 
 function set(next: readonly Toast[]): void {

@@ -1,62 +1,52 @@
-import type { ReactNode } from 'react'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { FigureSettings } from './FigureSettings.tsx'
+import { LanguageSetting } from './LanguageSetting.tsx'
 import { setPreferences, usePreferences } from '../../preferences.ts'
 import { Card } from '../../ui/Card.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
-import { Time } from '../../ui/Time.tsx'
-import { useNow } from '../../ui/use-now.ts'
-
-const themes = [
-  { value: 'system', label: 'System' },
-  { value: 'light', label: 'Light' },
-  { value: 'dark', label: 'Dark' },
-] as const
-
-const zones = [
-  { value: 'local', label: 'Local' },
-  { value: 'utc', label: 'UTC' },
-] as const
+import { SettingRow } from './SettingRow.tsx'
 
 export function Display() {
+  const { t } = useLingui()
   const { theme, timeZone, hideAmounts } = usePreferences()
-  const now = useNow()
   return (
-    <Card title="Display">
+    <Card title={<Trans>Display</Trans>}>
       <div className="divide-y divide-line">
-        <Row name="Theme">
-          <Segmented label="Theme" onChange={(value) => setPreferences({ theme: value })} options={themes} value={theme} />
-        </Row>
-        <Row
-          name="Time zone"
-          note={
-            <>
-              Now: <Time at={now} look="full" />
-            </>
-          }
-        >
-          <Segmented label="Time zone" onChange={(value) => setPreferences({ timeZone: value })} options={zones} value={timeZone} />
-        </Row>
+        <SettingRow name={<Trans>Theme</Trans>}>
+          <Segmented
+            label={t`Theme`}
+            onChange={(value) => setPreferences({ theme: value })}
+            options={[
+              { value: 'system', label: t`System` },
+              { value: 'light', label: t`Light` },
+              { value: 'dark', label: t`Dark` },
+            ]}
+            value={theme}
+          />
+        </SettingRow>
+        <LanguageSetting />
+        <FigureSettings />
+        <SettingRow name={<Trans>Time zone</Trans>} note={timeZone === 'local' ? new Intl.DateTimeFormat().resolvedOptions().timeZone : undefined}>
+          <Segmented
+            label={t`Time zone`}
+            onChange={(value) => setPreferences({ timeZone: value })}
+            options={[
+              { value: 'local', label: t`Local` },
+              { value: 'utc', label: 'UTC' },
+            ]}
+            value={timeZone}
+          />
+        </SettingRow>
         <div className="pt-4">
           <Checkbox
             checked={hideAmounts}
-            hint="In lists and figures, for when someone looks over your shoulder. A payment’s own page always shows its amount."
-            label="Hide amounts"
+            hint={<Trans>In lists and figures, for when someone looks over your shoulder. A payment’s own page always shows its amount.</Trans>}
+            label={<Trans>Hide amounts</Trans>}
             onChange={(event) => setPreferences({ hideAmounts: event.target.checked })}
           />
         </div>
       </div>
     </Card>
-  )
-}
-
-function Row({ name, note, children }: { name: string; note?: ReactNode; children: ReactNode }) {
-  return (
-    <div className="flex flex-wrap items-center justify-between gap-3 py-4 first:pt-0">
-      <div>
-        <p className="text-sm font-medium">{name}</p>
-        {note && <p className="text-sm text-muted">{note}</p>}
-      </div>
-      {children}
-    </div>
   )
 }

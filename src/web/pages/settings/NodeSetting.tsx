@@ -1,14 +1,17 @@
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import type { Network } from '#contract/network.ts'
 import { getPreferences, setPreferences, usePreferences } from '../../preferences.ts'
 import { checkNode, type NodeCheck } from '../../rpc/check-node.ts'
-import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
+import { toast } from '../../ui/Toast.tsx'
+import { NodeReport } from './NodeReport.tsx'
 
 /** The node for one network, with a test that says whether it is the right chain. A node of the wrong chain is not kept. */
 export function NodeSetting({ network }: { network: Network }) {
+  const { t } = useLingui()
   const own = usePreferences().rpcUrls[network.network]
   const configured = network.rpcUrls[0] ?? ''
   const [typed, setTyped] = useState(own ?? configured)
@@ -19,7 +22,7 @@ export function NodeSetting({ network }: { network: Network }) {
     const url = typed.trim()
     if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
       setCheck(undefined)
-      setProblem('Enter an address that starts with https:// or http://.')
+      setProblem(t`Enter an address that starts with https:// or http://.`)
       return
     }
     setProblem(undefined)
@@ -34,6 +37,19 @@ export function NodeSetting({ network }: { network: Network }) {
     setPreferences({ rpcUrls: url ? { ...others, [network.network]: url } : others })
   }
 
+  function forget() {
+    const before = own
+    keep(undefined)
+    setTyped(configured)
+    setCheck(undefined)
+    toast(t`The configured node is used again.`, {
+      undo: () => {
+        keep(before)
+        setTyped(before ?? configured)
+      },
+    })
+  }
+
   return (
     <form
       onSubmit={(event) => {
@@ -41,7 +57,7 @@ export function NodeSetting({ network }: { network: Network }) {
         void test()
       }}
     >
-      <Field aside={own && 'Your own'} error={problem} hint={own ? `Configured: ${configured}` : undefined} label={network.name}>
+      <Field aside={own && <Trans>Your own</Trans>} error={problem} hint={own ? <Trans>Configured: {configured}</Trans> : undefined} label={network.name}>
         <Input
           inputMode="url"
           mono
@@ -55,35 +71,15 @@ export function NodeSetting({ network }: { network: Network }) {
       </Field>
       <div className="mt-3 flex flex-wrap gap-2">
         <Button busy={check === 'running'} size="sm" type="submit">
-          {typed.trim() === (own ?? configured) ? 'Test' : 'Test and use'}
+          {typed.trim() === (own ?? configured) ? <Trans context="button">Test</Trans> : <Trans>Test and use</Trans>}
         </Button>
         {own && (
-          <Button
-            onClick={() => {
-              keep(undefined)
-              setTyped(configured)
-              setCheck(undefined)
-            }}
-            size="sm"
-            variant="quiet"
-          >
-            Use the configured one
+          <Button onClick={forget} size="sm" variant="quiet">
+            <Trans>Use the configured one</Trans>
           </Button>
         )}
       </div>
-      <div aria-live="polite">
-        {check && check !== 'running' && (
-          <Banner className="mt-3" title={check.ok ? 'The right chain, and it answers' : 'This node is not used'} tone={check.ok ? 'good' : 'bad'}>
-            {check.ok ? (
-              <span className="figures">
-                At height {check.height.toLocaleString()}, {check.latencyMs} ms, {check.identity}
-              </span>
-            ) : (
-              check.problem
-            )}
-          </Banner>
-        )}
-      </div>
+      <div aria-live="polite">{check && check !== 'running' && <NodeReport check={check} />}</div>
     </form>
   )
 }

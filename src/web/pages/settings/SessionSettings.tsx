@@ -1,3 +1,4 @@
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { describeError } from '../../api/error-words.ts'
 import { signOut, useSession } from '../../api/session.ts'
@@ -11,9 +12,11 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { toast } from '../../ui/Toast.tsx'
+import { OtherSessions } from './OtherSessions.tsx'
 
-/** Which wallets this browser proved, until when, and the way out. */
+/** Which wallets this browser proved, until when, where else they are signed in, and the ways out. */
 export function SessionSettings() {
+  const { t } = useLingui()
   const state = useSession()
   const [leaving, setLeaving] = useState(false)
   const [trouble, setTrouble] = useState<string>()
@@ -23,9 +26,10 @@ export function SessionSettings() {
     setTrouble(undefined)
     try {
       await signOut()
-      toast('Signed out')
+      toast(t`Signed out`)
     } catch (error) {
-      setTrouble(`You are still signed in. ${describeError(error).title}.`)
+      const reason = describeError(error).title
+      setTrouble(t`You are still signed in. ${reason}.`)
     } finally {
       setLeaving(false)
     }
@@ -33,12 +37,14 @@ export function SessionSettings() {
 
   const session = state.kind === 'known' && state.viewer ? state.session : null
   return (
-    <Card title="Session">
+    <Card title={<Trans>Sessions</Trans>}>
       {state.kind === 'loading' && <Skeleton className="h-16" />}
-      {state.kind === 'failed' && <p className="text-sm text-muted">{describeError(state.error).title}. Whether you are signed in is not known.</p>}
+      {state.kind === 'failed' && <NotKnown reason={describeError(state.error).title} />}
       {state.kind === 'known' && !session && (
         <>
-          <p className="mb-4 text-sm text-muted">You are not signed in. Signing in shows your payments; it moves no money.</p>
+          <p className="mb-4 text-sm text-muted">
+            <Trans>You are not signed in. Signing in shows your payments; it moves no money.</Trans>
+          </p>
           <div className="flex">
             <SignIn look="secondary" />
           </div>
@@ -48,18 +54,26 @@ export function SessionSettings() {
         <>
           <Facts>
             {session.wallets.map((wallet) => (
-              <Fact key={wallet} name="Wallet" under="narrow">
+              <Fact key={wallet} name={<Trans>Wallet</Trans>} under="narrow">
                 <Address copy full value={wallet} />
               </Fact>
             ))}
-            <Fact name="Sees">{session.operator ? <Badge tone="info">All payments of this desk</Badge> : 'Payments of these wallets'}</Fact>
-            <Fact name="Signed in until">
+            <Fact name={<Trans>Sees</Trans>}>
+              {session.operator ? (
+                <Badge tone="info">
+                  <Trans>All payments of this desk</Trans>
+                </Badge>
+              ) : (
+                <Trans>Payments of these wallets</Trans>
+              )}
+            </Fact>
+            <Fact name={<Trans>Signed in until</Trans>}>
               <Time at={session.expiresAt} look="full" />
             </Fact>
           </Facts>
           <div className="mt-5">
             <Button busy={leaving} icon={<Icon name="logout" />} onClick={() => void leave()}>
-              Sign out
+              <Trans>Sign out</Trans>
             </Button>
           </div>
           {trouble && (
@@ -67,8 +81,17 @@ export function SessionSettings() {
               {trouble}
             </p>
           )}
+          <OtherSessions />
         </>
       )}
     </Card>
+  )
+}
+
+function NotKnown({ reason }: { reason: string }) {
+  return (
+    <p className="text-sm text-muted">
+      <Trans>{reason}. Whether you are signed in is not known.</Trans>
+    </p>
   )
 }
