@@ -1,0 +1,81 @@
+import { SignClient } from '@walletconnect/sign-client'
+import type { PrivateKeyAccount } from 'viem/accounts'
+
+type Request = { method: string; params: unknown[] }
+
+export type RemoteWallet = {
+  /** What it was asked, in order. */
+  asked: Request[]
+  /** Takes what the page shows. Resolves when the session stands, or was refused. */
+  pair(uri: string): Promise<void>
+  disconnect(): Promise<void>
+  changeAccount(account: PrivateKeyAccount): Promise<void>
+  close(): Promise<void>
+}
+
+export type RemoteWalletOptions = {
+  relayUrl: string
+  account: PrivateKeyAccount
+  chainIds: readonly number[]
+  methods?: readonly string[]
+  /** Whether it lets the page connect. */
+  refuses?: boolean
+  /** What it does with a request that was granted; throws to reject it. */
+  carryOut: (request: Request, account: PrivateKeyAccount) => Promise<unknown>
+}
+
+/** A wallet on another device, with real keys: the official client at the other end of a relay. */
+export async function startRemoteWallet(options: RemoteWalletOptions): Promise<RemoteWallet> {
+  const client = await SignClient.init({
+    projectId: '0'.repeat(32),
+    relayUrl: options.relayUrl,
+    metadata: { name: 'Remote wallet', description: 'A wallet of the tests', url: 'https://wallet.example', icons: [] },
+    logger: 'silent',
+    telemetryEnabled: false,
+    customStoragePrefix: crypto.randomUUID(),
+  })
+  const asked: Request[] = []
+  let { account } = options
+  let topic = ''
+  let settled = Promise.withResolvers<void>()
+  const namespaces = () => ({
+    eip155: {
+      accounts: options.chainIds.map((id) => `eip155:${id}:${account.address}`),
+      methods: [...(options.methods ?? ['eth_sendTransaction', 'personal_sign', 'eth_signTypedData_v4'])],
+      events: ['accountsChanged', 'chainChanged'],
+    },
+  })
+
+  client.on('session_proposal', ({ id }) => {
+    const answer = options.refuses
+      ? client.reject({ id, reason: { code: 5000, message: 'User rejected.' } })
+      : client.approve({ id, namespaces: namespaces() }).then(async ({ topic: agreed, acknowledged }) => {
+          topic = agreed
+          await acknowledged()
+        })
+    answer.then(settled.resolve, settled.reject)
+  })
+  client.on('session_request', ({ id, topic: session, params }) => {
+    const request = params.request as Request
+    asked.push(request)
+    void options.carryOut(request, account).then(
+      (result) => client.respond({ topic: session, response: { id, jsonrpc: '2.0', result } }),
+      (error: Error) => client.respond({ topic: session, response: { id, jsonrpc: '2.0', error: { code: 5000, message: error.message } } }),
+    )
+  })
+
+  return {
+    asked,
+    async pair(uri) {
+      settled = Promise.withResolvers<void>()
+      await client.pair({ uri })
+      await settled.promise
+    },
+    disconnect: () => client.disconnect({ topic, reason: { code: 6000, message: 'User disconnected.' } }),
+    async changeAccount(next) {
+      account = next
+      await (await client.update({ topic, namespaces: namespaces() })).acknowledged()
+    },
+    close: () => client.core.relayer.transportClose(),
+  }
+}

@@ -1,0 +1,101 @@
+import { verifyMessage, type Hex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
+import { startRelay } from '#testing/walletconnect-relay.ts'
+import { startRemoteWallet, type RemoteWalletOptions } from '#testing/walletconnect-wallet.ts'
+import { signalOf } from '../errors.ts'
+import { WalletConnectSession, type WalletConnectOptions } from './walletconnect-session.ts'
+
+const CHAIN = 31_337
+const MESSAGE = '0x68656c6c6f'
+
+// One process holds many pages and wallets here: each has a core of its own.
+beforeEach(() => {
+  vi.stubEnv('DISABLE_GLOBAL_CORE', 'true')
+})
+
+/** This page and a wallet on another device, with the official client at both ends of a relay. */
+async function open(wallet: Partial<RemoteWalletOptions> = {}, page: Partial<WalletConnectOptions> = {}) {
+  const relay = await startRelay()
+  onTestFinished(() => relay[Symbol.asyncDispose]())
+  const account = privateKeyToAccount(generatePrivateKey())
+  const remote = await startRemoteWallet({
+    relayUrl: relay.url,
+    account,
+    chainIds: [CHAIN],
+    carryOut: ({ params }, signer) => signer.signMessage({ message: { raw: params[0] as Hex } }),
+    ...wallet,
+  })
+  onTestFinished(() => remote.close())
+  const told: unknown[] = []
+  let uri = ''
+  let pairing: Promise<void> | undefined
+  const session = await WalletConnectSession.open(
+    {
+      projectId: '0'.repeat(32),
+      relayUrl: relay.url,
+      asker: { name: 'Paydesk', url: 'https://pay.example', icon: 'https://pay.example/icon.svg' },
+      chainIds: [CHAIN, 8453],
+      onUri: (text) => {
+        uri = text
+        pairing = remote.pair(text)
+      },
+      ...page,
+    },
+    { accounts: (addresses) => told.push(addresses), chain: (id) => told.push(id), end: () => told.push('end') },
+  )
+  return { account, remote, session, told, uri: () => uri, pairing: () => pairing }
+}
+
+test('a wallet that scans the code connects, and signs with its own key', async () => {
+  const { account, session, uri } = await open()
+  expect(session.accounts()).toEqual([])
+  expect(await session.connect()).toEqual([account.address])
+  expect(uri()).toMatch(/^wc:[0-9a-f]{64}@2\?/)
+  expect(session.walletName).toBe('Remote wallet')
+  expect(await session.request({ method: 'eth_chainId' })).toBe('0x7a69')
+  const signature = (await session.request({ method: 'personal_sign', params: [MESSAGE, account.address] })) as Hex
+  expect(await verifyMessage({ address: account.address, message: { raw: MESSAGE }, signature })).toBe(true)
+})
+
+test('what the wallet did not grant is refused here, and asked of nobody', async () => {
+  const { account, remote, session } = await open({ methods: ['personal_sign'] })
+  await session.connect()
+  const asking = session.request({ method: 'eth_sendTransaction', params: [{ from: account.address }] })
+  await expect(asking).rejects.toMatchObject({ code: 4200 })
+  expect(remote.asked).toEqual([])
+})
+
+test('a wallet that refuses to connect, or a request, is told as a refusal of the person', async () => {
+  const refusing = await open({ refuses: true })
+  expect(signalOf(await refusing.session.connect().catch((error: unknown) => error))).toBe('rejected')
+  const { account, session } = await open({ carryOut: () => Promise.reject(new Error('User rejected.')) })
+  await session.connect()
+  expect(signalOf(await session.request({ method: 'personal_sign', params: [MESSAGE, account.address] }).catch((error: unknown) => error))).toBe('rejected')
+})
+
+test('another account in the wallet, and the end of the session there, are heard of here', async () => {
+  const { remote, session, told } = await open()
+  await session.connect()
+  const other = privateKeyToAccount(generatePrivateKey())
+  await remote.changeAccount(other)
+  await expect.poll(() => told).toEqual([[other.address]])
+  expect(await session.request({ method: 'eth_accounts' })).toEqual([other.address])
+  await remote.disconnect()
+  await expect.poll(() => told.at(-1)).toBe('end')
+  await expect(session.request({ method: 'personal_sign', params: [MESSAGE, other.address] })).rejects.toMatchObject({ code: 4100 })
+})
+
+test('a network that the wallet offers is switched to, another one is unknown to it', async () => {
+  const { session, told } = await open({ chainIds: [CHAIN, 8453] })
+  await session.connect()
+  await session.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: '0x2105' }] })
+  expect([session.chainId, told]).toEqual([8453, [8453]])
+  await expect(session.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: '0x1' }] })).rejects.toMatchObject({ code: 4902 })
+})
+
+test('a wallet without a network of this desk is not kept', async () => {
+  const { session } = await open({ chainIds: [1] })
+  await expect(session.connect()).rejects.toMatchObject({ code: 4901 })
+  expect(session.walletName).toBeUndefined()
+})
