@@ -48,9 +48,12 @@ export function readTrial(results: readonly CallResult[]): Trial | undefined {
   return before && after && { ok: true, before, after }
 }
 
-/** Whether exactly the amount goes from one to the other: a token that keeps or burns a part pays less than was asked for. */
-export function isExact({ amountAtomic }: Pick<TrialPayment, 'amountAtomic'>, { before, after }: { before: Balances; after: Balances }): boolean {
-  return before.sender - after.sender === amountAtomic && after.recipient - before.recipient === amountAtomic
+/**
+ * Whether no less than the amount arrives and no more leaves: a token that keeps or burns a part pays less than was asked for. Interest that a
+ * token pays to either side on the occasion is nobody's loss.
+ */
+export function paysInFull({ amountAtomic }: Pick<TrialPayment, 'amountAtomic'>, { before, after }: { before: Balances; after: Balances }): boolean {
+  return before.sender - after.sender <= amountAtomic && after.recipient - before.recipient >= amountAtomic
 }
 
 function readPair(sender: CallResult | undefined, recipient: CallResult | undefined): Balances | undefined {

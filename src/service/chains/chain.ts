@@ -64,11 +64,14 @@ export type Built =
       nonce?: number
       builtHeight: number
       lastValidBlockHeight: number
-      /** Upper bound of the network's charge, native atomic units; `priorityFeeAtomic` is contained in it. */
+      /** The most the payment can cost beside the amount, native atomic units; `priorityFeeAtomic` and `rentAtomic` are contained in it. */
       feeAtomic: bigint
       priorityFeeAtomic: bigint
+      /** Solana: what opening the recipient's token account takes; it stays in that account. */
+      rentAtomic?: bigint
       decoded: Record<string, unknown>
     }
+  /** Of the asset that is short: a token, or the native currency that pays the fee. */
   | { ok: false; code: 'INSUFFICIENT_BALANCE'; requiredAtomic: bigint; availableAtomic: bigint; feeAtomic: bigint; asset: Asset }
   | { ok: false; code: 'INVALID_RECIPIENT'; message: string; details?: Record<string, unknown> }
 

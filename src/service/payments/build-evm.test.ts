@@ -185,18 +185,24 @@ test('a contract and the zero address cannot pay; an account that delegates to c
   await build({ walletAddress: contract.address })
 })
 
-test('every wrong field is named at once, and a token is refused clearly', async () => {
+test('every wrong field is named at once, and an unknown token with those that are known', async () => {
   const payer = await evm.wallet(ETH)
-  expect(await refusal({ walletAddress: payer.address, amount: '0', asset: 'USDC', priorityFee: '-1' })).toMatchObject({
+  expect(await refusal({ walletAddress: payer.address, amount: '0', asset: 'DAI', priorityFee: '-1' })).toMatchObject({
     code: 'INVALID_PARAMETERS',
     facts: {
-      details: { amount: expect.stringMatching(/above 0/), asset: expect.stringMatching(/tokens cannot be paid yet/), priorityFee: expect.any(String) },
+      details: {
+        amount: expect.stringMatching(/above 0/),
+        asset: expect.stringMatching(/^Expected an asset of Local EVM .*ETH 0xEeee.*USDC 0x5FbDB.*received "DAI"/),
+        priorityFee: expect.any(String),
+      },
     },
   })
   expect(await refusal({ walletAddress: payer.address, amount: '0.1234567890123456789' })).toMatchObject({
     facts: { details: { amount: expect.stringMatching(/18 decimals/) } },
   })
-  expect(await refusal({ walletAddress: payer.address, asset: 'DOGE' })).toMatchObject({ facts: { details: { asset: expect.stringMatching(/Expected ETH/) } } })
+  expect(await refusal({ walletAddress: payer.address, asset: 'DOGE' })).toMatchObject({
+    facts: { details: { asset: expect.stringMatching(/Expected an asset of Local EVM/) } },
+  })
   expect(await refusal({ walletAddress: payer.address, network: 'eip155:1' })).toMatchObject({
     facts: { details: { network: expect.stringMatching(/eip155:31337/) } },
   })

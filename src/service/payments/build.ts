@@ -34,7 +34,7 @@ export async function buildTransaction(context: Context, actor: Actor, body: Bod
   const chain = chainOf(context, network.network)
   const paymentId = createPaymentId()
   const built = await chain.build({ paymentId, network: network.network, asset, sender, recipient, amountAtomic }, wish.priorityFeeAtomic)
-  if (!built.ok) throw refuseBuilt(built, body, amountAtomic)
+  if (!built.ok) throw refuseBuilt(built, body, 'asset' in built && built.asset.address !== asset.address ? 0n : amountAtomic)
 
   const at = context.now()
   const row = await context.db.transaction(async (tx) => {
@@ -89,6 +89,8 @@ function reply(row: PaymentRecord, built: Ready, network: Network): EndpointRepl
       amount: new LosslessNumber(formatAmount(built.feeAtomic, decimals)),
       amountAtomic: built.feeAtomic.toString(),
       priorityFee: new LosslessNumber(formatAmount(built.priorityFeeAtomic, decimals)),
+      rent: new LosslessNumber(formatAmount(built.rentAtomic ?? 0n, decimals)),
+      rentAtomic: (built.rentAtomic ?? 0n).toString(),
     },
     estimatedConfirmation: estimateConfirmation(network),
     decoded: built.decoded,

@@ -1,3 +1,6 @@
+import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
+import { associatedTokenAccount } from '#chains/solana/token-account.ts'
+import { SOLANA_NATIVE } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
 import type { Transfer } from '../chains/chain.ts'
 import type { PaymentRecord } from '../db/payments.ts'
@@ -11,7 +14,7 @@ export function pays(payment: PaymentRecord, transfer: Transfer | null | undefin
   if (!transfer) return false
   const same =
     transfer.sender === payment.sender &&
-    transfer.recipient === payment.recipient &&
+    (transfer.recipient === payment.recipient || isAccountOf(payment, transfer)) &&
     transfer.asset === payment.asset &&
     transfer.amountAtomic === payment.amount
   if (!same) return false
@@ -21,4 +24,10 @@ export function pays(payment: PaymentRecord, transfer: Transfer | null | undefin
   // What the service signed has the nonce of its place in the lane.
   if (payment.mode === 'hosted' && transfer.nonce !== payment.nonce) return false
   return height === null || (payment.builtHeight !== null && height > payment.builtHeight)
+}
+
+/** A token's transfer whose recipient the chain does not name, because it failed, stands there with the account it was meant for. */
+function isAccountOf({ network, recipient, asset }: PaymentRecord, transfer: Transfer): boolean {
+  if (familyOf(network) !== 'solana' || asset === SOLANA_NATIVE) return false
+  return TOKEN_PROGRAMS.some((program) => associatedTokenAccount({ owner: recipient, mint: asset, program }).address === transfer.recipient)
 }

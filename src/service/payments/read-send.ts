@@ -19,6 +19,8 @@ export async function readSend(context: Context, actor: Actor, body: Body) {
   const wish = readWish(context.config.networks, body)
   const wallet = await findWallet(context.db, { accountId: actor.accountId, address: body.walletAddress })
   const details = { ...(wish.ok ? {} : wish.details), ...outOfBounds(wish, body) }
+  if (wish.ok && !wish.asset.native)
+    details.asset = `Expected the native currency: managed wallets do not pay tokens, received ${wish.asset.symbol}. Have the transaction built with /transaction/send.`
   if (!wallet) details.walletAddress ??= 'Expected a wallet that the service manages for this account; GET /wallets lists them.'
   if (!wish.ok || !wallet || Object.keys(details).length > 0) throw refuseParameters(details)
   return { wish, wallet }

@@ -27,8 +27,7 @@ export function readWish(networks: readonly Network[], body: Body): Wish {
   const details: Record<string, string> = {}
 
   const asset = findAsset(network, body.asset)
-  if (!asset) details.asset = `Expected ${native.symbol} or ${native.address}, received ${describe(body.asset)}.`
-  else if (!asset.native) details.asset = `Expected the native currency (${native.symbol}): tokens cannot be paid yet, received ${asset.symbol}.`
+  if (!asset) details.asset = `Expected an asset of ${network.name} (${describeAssets(network)}), received ${describe(body.asset)}.`
   const { decimals } = asset ?? native
   const amount = parseAmount(body.amount, decimals)
   if (!amount.ok) details.amount = describeAmountProblem(amount.problem, body.amount, decimals)
@@ -40,6 +39,11 @@ export function readWish(networks: readonly Network[], body: Body): Wish {
   if (body.resource?.includes('\0')) details.resource = 'Expected a URL without a null character.'
   if (!asset || !amount.ok || typeof priorityFee === 'string' || Object.keys(details).length > 0) return { ok: false, details }
   return { ok: true, network, asset, amountAtomic: amount.atomic, priorityFeeAtomic: priorityFee }
+}
+
+/** What may be named, each by symbol and address. */
+function describeAssets({ assets }: Network): string {
+  return assets.map(({ symbol, address }) => `${symbol} ${address}`).join(', ')
 }
 
 /** Atomic units; zero is a choice, nothing is `automatic`. A problem comes back as its sentence. */

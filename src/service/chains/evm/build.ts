@@ -1,13 +1,15 @@
 import type { Hex, PublicClient } from 'viem'
-import { buildPayment } from '#chains/evm/build.ts'
-import { MIN_GAS, priorityFeeOfPrice } from '#chains/evm/fee.ts'
+import { buildPayment, targetOf } from '#chains/evm/build.ts'
+import { maxFeeAtomic, MIN_GAS, priorityFeeOfPrice } from '#chains/evm/fee.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import { chainIdOf, nativeAsset, type Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Built } from '../chain.ts'
 import type { EvmEndpoints } from './client.ts'
-import { readGasPrice } from './fees.ts'
+import { readDataFee } from './data-fee.ts'
+import { readCappedPrice, readGasPrice, type GasPrice } from './fees.ts'
 import { simulate } from './simulate.ts'
+import { tryToken, type Tried } from './try-token.ts'
 
 /** How long the service accepts what it built; EVM itself knows no such limit. */
 const VALID_MS = 60_000
@@ -16,7 +18,7 @@ export type BuildRequest = { intent: Omit<PaymentIntent, 'maxFeeAtomic'>; priori
 
 /** Builds the payment for the sender's next nonce, at the fees of this moment, after simulating it. */
 export function build(endpoints: EvmEndpoints, network: Network, request: BuildRequest): Promise<Built> {
-  return endpoints.ask(async (client) => {
+  return endpoints.ask(async (client): Promise<Built> => {
     const { intent, priorityFeeAtomic } = request
     const sender = intent.sender as Hex
     const [balance, code, nonce, height] = await Promise.all([
@@ -26,56 +28,77 @@ export function build(endpoints: EvmEndpoints, network: Network, request: BuildR
       client.getBlockNumber(),
     ])
     if (code !== undefined && !code.startsWith(DELEGATED)) throw refuseSender()
-    const refused = refuseRecipient(intent.recipient)
+    const refused = refuseRecipient(network, intent.recipient)
     if (refused) return refused
-    // Nodes refuse to simulate what the sender cannot pay, so the plain transfer's fee stands in.
-    const short = async (availableAtomic: bigint) =>
-      insufficient(network, { amountAtomic: intent.amountAtomic, availableAtomic, feeAtomic: await bareFee(client, priorityFeeAtomic) })
-    if (balance < intent.amountAtomic) return short(balance)
+    const tried = await (intent.asset.native ? tryNative(client, network, { ...request, balance }) : tryToken(client, network, intent))
+    if (!tried.ok) return tried.refused
 
-    const simulated = await simulate(client, intent)
-    if (!simulated.ok && simulated.short) return short(await client.getBalance({ address: sender }))
-    if (!simulated.ok) return { ok: false, code: 'INVALID_RECIPIENT', message: simulated.message }
-    const { gas } = simulated
-    const price = await readGasPrice(client, gas, priorityFeeAtomic)
-    const feeAtomic = gas * price.maxFeePerGas
+    const { gas } = tried
+    const price = await readCappedPrice(client, { gas, priorityFeeAtomic, capAtomic: maxFeeAtomic(priorityFeeAtomic, intent.asset) })
+    const bytes = buildPayment({ ...intent, nonce, gas, ...price })
+    const dataFeeAtomic = await readDataFee(client, bytes)
+    const feeAtomic = gas * price.maxFeePerGas + dataFeeAtomic
+    const amountAtomic = intent.asset.native ? intent.amountAtomic : 0n
     // anvil's and some nodes' estimates overlook the fee: the balance is compared here.
-    if (balance < intent.amountAtomic + feeAtomic) {
-      return insufficient(network, { amountAtomic: intent.amountAtomic, availableAtomic: balance, feeAtomic })
-    }
-
+    if (balance < amountAtomic + feeAtomic) return insufficient(network, { amountAtomic, availableAtomic: balance, feeAtomic })
     return {
       ok: true,
-      bytes: buildPayment({ ...intent, nonce, gas, ...price }),
+      bytes,
       encoding: 'evm-rlp-unsigned',
       nonce,
       builtHeight: Number(height),
       lastValidBlockHeight: Number(height) + Math.ceil(VALID_MS / network.blockTimeMs),
       feeAtomic,
       priorityFeeAtomic: priorityFeeOfPrice(price.maxPriorityFeePerGas, gas),
-      decoded: {
-        type: 'eip1559',
-        chainId: chainIdOf(intent.network),
-        from: intent.sender,
-        to: intent.recipient,
-        value: intent.amountAtomic.toString(),
-        data: '0x',
-        nonce,
-        gas: gas.toString(),
-        maxFeePerGas: price.maxFeePerGas.toString(),
-        maxPriorityFeePerGas: price.maxPriorityFeePerGas.toString(),
-      },
+      decoded: { ...describe(intent, { nonce, gas, price }), ...(dataFeeAtomic > 0n && { dataFee: dataFeeAtomic.toString() }) },
     }
   })
 }
 
-async function bareFee(client: PublicClient, priorityFeeAtomic?: bigint): Promise<bigint> {
-  return MIN_GAS * (await readGasPrice(client, MIN_GAS, priorityFeeAtomic)).maxFeePerGas
+/** The transaction in the fields a wallet is asked with, and what a call of a token says. */
+function describe(intent: BuildRequest['intent'], { nonce, gas, price }: { nonce: number; gas: bigint; price: GasPrice }): Record<string, unknown> {
+  const { to, value, data = '0x' } = targetOf(intent)
+  const { address, symbol, decimals, native } = intent.asset
+  return {
+    type: 'eip1559',
+    chainId: chainIdOf(intent.network),
+    from: intent.sender,
+    to,
+    value: value.toString(),
+    data,
+    nonce,
+    gas: gas.toString(),
+    maxFeePerGas: price.maxFeePerGas.toString(),
+    maxPriorityFeePerGas: price.maxPriorityFeePerGas.toString(),
+    ...(!native && {
+      call: {
+        function: 'transfer(address,uint256)',
+        recipient: intent.recipient,
+        amount: intent.amountAtomic.toString(),
+        token: { address, symbol, decimals },
+      },
+    }),
+  }
 }
 
+async function tryNative(client: PublicClient, network: Network, { intent, priorityFeeAtomic, balance }: BuildRequest & { balance: bigint }): Promise<Tried> {
+  const { amountAtomic } = intent
+  // Nodes refuse to simulate what the sender cannot pay, so the plain transfer's fee stands in.
+  const short = async (availableAtomic: bigint): Promise<Tried> => {
+    const { maxFeePerGas } = await readGasPrice(client, MIN_GAS, priorityFeeAtomic)
+    return { ok: false, refused: insufficient(network, { amountAtomic, availableAtomic, feeAtomic: MIN_GAS * maxFeePerGas }) }
+  }
+  if (balance < amountAtomic) return short(balance)
+  const simulated = await simulate(client, intent)
+  if (simulated.ok) return simulated
+  if (simulated.short) return short(await client.getBalance({ address: intent.sender as Hex }))
+  return { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', message: simulated.message } }
+}
+
+type Refused = Exclude<Built, { ok: true }>
 type Shortage = { amountAtomic: bigint; availableAtomic: bigint; feeAtomic: bigint }
 
-function insufficient(network: Network, { amountAtomic, availableAtomic, feeAtomic }: Shortage): Built {
+function insufficient(network: Network, { amountAtomic, availableAtomic, feeAtomic }: Shortage): Refused {
   return { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic: amountAtomic + feeAtomic, availableAtomic, feeAtomic, asset: nativeAsset(network) }
 }
 
@@ -92,7 +115,9 @@ function refuseSender(): ProblemError {
 /** The addresses below belong to precompiled contracts: what is sent there is lost. */
 const FIRST_ORDINARY_ADDRESS = 0x1000n
 
-function refuseRecipient(recipient: string): Built | undefined {
-  if (BigInt(recipient) >= FIRST_ORDINARY_ADDRESS) return undefined
-  return { ok: false, code: 'INVALID_RECIPIENT', message: 'The recipient is a precompiled contract of the network: nobody could use the payment.' }
+function refuseRecipient({ assets }: Network, recipient: string): Refused | undefined {
+  const refuse = (message: string): Refused => ({ ok: false, code: 'INVALID_RECIPIENT', message })
+  if (BigInt(recipient) < FIRST_ORDINARY_ADDRESS) return refuse('The recipient is a precompiled contract of the network: nobody could use the payment.')
+  const token = assets.find(({ address }) => address === recipient)
+  return token && refuse(`The recipient is the contract of the token ${token.symbol}: nobody could use the payment.`)
 }

@@ -13,11 +13,18 @@ const UINT64 = 2n ** 64n - 1n
 
 export type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
+/** The fees of this moment for so much gas, within what a payer of native currency is ever made to pay. */
+export function readGasPrice(client: PublicClient, gas: bigint, priorityFeeAtomic?: bigint): Promise<GasPrice> {
+  return readCappedPrice(client, { gas, priorityFeeAtomic, capAtomic: maxFeeAtomic(priorityFeeAtomic) })
+}
+
+type Priced = { gas: bigint; priorityFeeAtomic: bigint | undefined; /** Of everything the transaction may cost, wei. */ capAtomic: bigint }
+
 /**
  * Twice the next base fee, so that the transaction stays good over six full blocks, and the tip: the payer's own total, or the median of recent blocks.
  * @throws ProblemError `CHAIN_UNAVAILABLE` when even the next block asks more than a payer is ever made to pay
  */
-export async function readGasPrice(client: PublicClient, gas: bigint, priorityFeeAtomic?: bigint): Promise<GasPrice> {
+export async function readCappedPrice(client: PublicClient, { gas, priorityFeeAtomic, capAtomic }: Priced): Promise<GasPrice> {
   const history = await client.getFeeHistory({ blockCount: BLOCKS, rewardPercentiles: [MEDIAN] })
   const baseFee = history.baseFeePerGas.at(-1)
   if (baseFee === undefined) throw new Error('The node told no base fee.')
@@ -28,7 +35,7 @@ export async function readGasPrice(client: PublicClient, gas: bigint, priorityFe
       details: { priorityFee: 'Expected a fee that a transaction can carry.' },
     })
   // The cap of a payer who named no tip leaves room for an automatic one, so whoever builds with it is never refused in the browser.
-  const ceiling = maxFeeAtomic(priorityFeeAtomic) / gas
+  const ceiling = capAtomic / gas
   if (baseFee + tip > ceiling) throw unavailable('The network asks fees above the ceiling at the moment.')
   const wanted = baseFee * 2n + tip
   return { maxFeePerGas: wanted < ceiling ? wanted : ceiling, maxPriorityFeePerGas: tip }

@@ -12,7 +12,7 @@ export function buildNote(
 ): Promise<Ready> {
   return endpoints.ask(async (connection): Promise<Ready> => {
     const payer = new PublicKey(payee)
-    const [price, latest] = await Promise.all([readUnitPrice(connection, [payee], priorityFeeAtomic), connection.getLatestBlockhashAndContext('confirmed')])
+    const [price, latest] = await Promise.all([readUnitPrice(connection, [payee], { priorityFeeAtomic }), connection.getLatestBlockhashAndContext('confirmed')])
     const instructions = [
       ComputeBudgetProgram.setComputeUnitLimit({ units: UNIT_LIMIT }),
       ComputeBudgetProgram.setComputeUnitPrice({ microLamports: price }),

@@ -1,4 +1,4 @@
-import { PublicKey, type AccountInfo } from '@solana/web3.js'
+import { PublicKey, type AccountInfo, type Connection } from '@solana/web3.js'
 import { buildPayment } from '#chains/solana/build.ts'
 import { feeBoundAtomic, priorityFeeOfPrice } from '#chains/solana/fee.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
@@ -10,66 +10,102 @@ import { canPay, refuseRecipient } from './accounts.ts'
 import type { SolanaEndpoints } from './client.ts'
 import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
 import { simulate } from './simulate.ts'
+import { readTokenSide, refuseByTrial, unitLimitOf, type TokenSide } from './try-token.ts'
 
 export type BuildRequest = { intent: Omit<PaymentIntent, 'maxFeeAtomic'>; priorityFeeAtomic?: bigint }
-
-/** Compute limit, compute price, transfer, memo. */
-const INSTRUCTIONS = 4
+type Payment = BuildRequest['intent']
+type Refused = Exclude<Built, { ok: true }>
 
 /** Builds the payment on a blockhash of this moment, after checking balances and rent, and simulates it. */
 export function build(endpoints: SolanaEndpoints, network: Network, request: BuildRequest): Promise<Built> {
   return endpoints.ask(async (connection): Promise<Built> => {
     const { intent, priorityFeeAtomic } = request
     const { sender, recipient, amountAtomic } = intent
-    const [accounts, rent, unitPrice, latest] = await Promise.all([
+    const [accounts, rent, latest, side] = await Promise.all([
       connection.getMultipleAccountsInfo([new PublicKey(sender), new PublicKey(recipient)], 'confirmed'),
       connection.getMinimumBalanceForRentExemption(0),
-      readUnitPrice(connection, [sender, recipient], priorityFeeAtomic),
       connection.getLatestBlockhashAndContext('confirmed'),
+      intent.asset.native ? undefined : readTokenSide(connection, network, intent),
     ])
     const [from = null, to = null] = accounts
-    const feeAtomic = feeBoundAtomic({ signatures: 1, instructions: INSTRUCTIONS, unitLimit: UNIT_LIMIT, unitPriceMicroLamports: unitPrice })
-    const refused =
-      refuseByRecipient(network, { recipient, amountAtomic, to, rentAtomic: BigInt(rent) }) ??
-      refuseBySender(network, { from, amountAtomic, feeAtomic, rentAtomic: BigInt(rent) })
+    const rentAtomic = BigInt(rent)
+    const refused = refuseByRecipient(network, { intent, to, rentAtomic }) ?? (side && 'ok' in side ? side : undefined)
     if (refused) return refused
+    const token = side && !('ok' in side) ? side : undefined
+
+    const unitLimit = token ? unitLimitOf(token) : UNIT_LIMIT
+    const locked = token ? [sender, token.source, token.destination] : [sender, recipient]
+    const unitPrice = await readUnitPrice(connection, locked, { unitLimit, priorityFeeAtomic })
+    const cost = costOf(intent, token, { unitLimit, unitPrice })
+    const short = refuseBySender(network, { from, ...cost, rentAtomic })
+    if (short) return short
 
     const { blockhash, lastValidBlockHeight } = latest.value
-    const bytes = buildPayment({ ...intent, blockhash, unitLimit: UNIT_LIMIT, unitPriceMicroLamports: unitPrice })
-    const refusal = await simulate(connection, bytes)
-    if (refusal !== undefined) {
-      // Another payment of the same wallet may have landed since the balance was read.
-      const now = await connection.getAccountInfo(new PublicKey(sender), 'confirmed')
-      const short = refuseBySender(network, { from: now, amountAtomic, feeAtomic, rentAtomic: BigInt(rent) })
-      return short ?? { ok: false, code: 'INVALID_RECIPIENT', message: `The network refuses this payment: ${refusal}` }
-    }
+    const bytes = buildPayment({ ...intent, blockhash, unitLimit, unitPriceMicroLamports: unitPrice, ...(token && { token }) })
+    const failed = await tryOut(connection, network, { intent, bytes, token, cost, rentAtomic })
+    if (failed) return failed
     return {
       ok: true,
       bytes,
       encoding: 'solana-wire-v0',
       builtHeight: latest.context.slot,
       lastValidBlockHeight,
-      feeAtomic,
-      priorityFeeAtomic: priorityFeeOfPrice(unitPrice, BigInt(UNIT_LIMIT)),
+      feeAtomic: cost.feeAtomic,
+      priorityFeeAtomic: priorityFeeOfPrice(unitPrice, BigInt(unitLimit)),
+      rentAtomic: token?.rentAtomic ?? 0n,
       decoded: {
         version: 0,
         feePayer: sender,
         recentBlockhash: blockhash,
-        unitLimit: UNIT_LIMIT,
+        unitLimit,
         unitPriceMicroLamports: unitPrice.toString(),
-        transfer: { from: sender, to: recipient, lamports: amountAtomic.toString() },
+        ...(token ? describeToken(intent, token) : { transfer: { from: sender, to: recipient, lamports: amountAtomic.toString() } }),
         memo: intent.paymentId,
       },
     }
   })
 }
 
-type Recipient = { recipient: string; amountAtomic: bigint; to: AccountInfo<Buffer> | null; rentAtomic: bigint }
+function describeToken({ sender, recipient, asset, amountAtomic }: Payment, token: TokenSide): Record<string, unknown> {
+  const { program, source, destination, opensAccount, rentAtomic } = token
+  const { address: mint, symbol, decimals } = asset
+  return {
+    transferChecked: { program, mint, symbol, decimals, source, destination, authority: sender, amount: amountAtomic.toString() },
+    recipientAccount: { owner: recipient, address: destination, opened: opensAccount, rentLamports: rentAtomic.toString() },
+  }
+}
 
-function refuseByRecipient(network: Network, { recipient, amountAtomic, to, rentAtomic }: Recipient): Built | undefined {
+/** What leaves the sender in lamports: the amount itself only when it is paid in them, and the fee, with the rent of an account that is opened. */
+type Cost = { amountAtomic: bigint; feeAtomic: bigint }
+
+function costOf({ asset, amountAtomic }: Payment, token: TokenSide | undefined, { unitLimit, unitPrice }: { unitLimit: number; unitPrice: bigint }): Cost {
+  // The limit is named, so the number of instructions is not asked for.
+  const charge = feeBoundAtomic({ signatures: 1, instructions: 0, unitLimit, unitPriceMicroLamports: unitPrice })
+  return { amountAtomic: asset.native ? amountAtomic : 0n, feeAtomic: charge + (token?.rentAtomic ?? 0n) }
+}
+
+type Trial = { intent: Payment; bytes: Uint8Array; token: TokenSide | undefined; cost: Cost; rentAtomic: bigint }
+
+/** Runs the built transaction. Another payment of the same wallet may have landed since its balance was read: then that is the reason to tell. */
+async function tryOut(connection: Connection, network: Network, { intent, bytes, token, cost, rentAtomic }: Trial): Promise<Refused | undefined> {
+  const outcome = await simulate(connection, bytes, token ? [token.source, token.destination] : [])
+  if (outcome.ok) return token && refuseByTrial(intent, token, outcome.accounts)
+  const now = await connection.getAccountInfo(new PublicKey(intent.sender), 'confirmed')
+  const short = refuseBySender(network, { from: now, ...cost, rentAtomic })
+  if (short) return short
+  const side = token && (await readTokenSide(connection, network, intent))
+  if (side && 'ok' in side) return side
+  return { ok: false, code: 'INVALID_RECIPIENT', message: `The network refuses this payment: ${outcome.reason}` }
+}
+
+type Recipient = { intent: Payment; to: AccountInfo<Buffer> | null; rentAtomic: bigint }
+
+function refuseByRecipient(network: Network, { intent, to, rentAtomic }: Recipient): Refused | undefined {
+  const { recipient, asset, amountAtomic } = intent
   const message = refuseRecipient(recipient, to)
   if (message) return { ok: false, code: 'INVALID_RECIPIENT', message }
-  if (BigInt(to?.lamports ?? 0) + amountAtomic >= rentAtomic) return undefined
+  // A token lies in an account of its own, which pays its own rent.
+  if (!asset.native || BigInt(to?.lamports ?? 0) + amountAtomic >= rentAtomic) return undefined
   const { address, symbol, decimals } = nativeAsset(network)
   const minimum = formatAmount(rentAtomic - BigInt(to?.lamports ?? 0), decimals)
   return {
@@ -80,10 +116,10 @@ function refuseByRecipient(network: Network, { recipient, amountAtomic, to, rent
   }
 }
 
-type Sender = { from: AccountInfo<Buffer> | null; amountAtomic: bigint; feeAtomic: bigint; rentAtomic: bigint }
+type Sender = Cost & { from: AccountInfo<Buffer> | null; rentAtomic: bigint }
 
 /** After the payment a wallet must be empty, or hold the rent-exempt minimum: the cluster refuses anything between. */
-function refuseBySender(network: Network, { from, amountAtomic, feeAtomic, rentAtomic }: Sender): Built | undefined {
+function refuseBySender(network: Network, { from, amountAtomic, feeAtomic, rentAtomic }: Sender): Refused | undefined {
   if (!canPay(from)) {
     throw new ProblemError('INVALID_PARAMETERS', {
       message: 'walletAddress is not a wallet.',

@@ -11,18 +11,22 @@ export const UNIT_LIMIT = 40_000
  * Micro-lamports per compute unit: the payer's own total spread over the limit, or what three of four recent payments between these accounts stayed below.
  * @throws ProblemError `INVALID_PARAMETERS` when the payer's total is above what a transaction may offer
  */
-export async function readUnitPrice(connection: Connection, accounts: readonly string[], priorityFeeAtomic?: bigint): Promise<bigint> {
-  if (priorityFeeAtomic !== undefined) return ownPrice(priorityFeeAtomic)
+export async function readUnitPrice(
+  connection: Connection,
+  accounts: readonly string[],
+  { unitLimit = UNIT_LIMIT, priorityFeeAtomic }: { unitLimit?: number; priorityFeeAtomic: bigint | undefined },
+): Promise<bigint> {
+  if (priorityFeeAtomic !== undefined) return ownPrice(priorityFeeAtomic, BigInt(unitLimit))
   const recent = await connection.getRecentPrioritizationFees({ lockedWritableAccounts: accounts.map((account) => new PublicKey(account)) })
   const prices = recent.map(({ prioritizationFee }) => BigInt(prioritizationFee)).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const price = prices[Math.floor(prices.length * 0.75)] ?? 0n
   return price > MAX_AUTOMATIC_UNIT_PRICE ? MAX_AUTOMATIC_UNIT_PRICE : price
 }
 
-function ownPrice(priorityFeeAtomic: bigint): bigint {
-  const price = priceOfPriorityFee(priorityFeeAtomic, BigInt(UNIT_LIMIT))
+function ownPrice(priorityFeeAtomic: bigint, unitLimit: bigint): bigint {
+  const price = priceOfPriorityFee(priorityFeeAtomic, unitLimit)
   if (price <= MAX_UNIT_PRICE) return price
-  const most = formatAmount(priorityFeeOfPrice(MAX_UNIT_PRICE, BigInt(UNIT_LIMIT)), NATIVE_SOL.decimals)
+  const most = formatAmount(priorityFeeOfPrice(MAX_UNIT_PRICE, unitLimit), NATIVE_SOL.decimals)
   throw new ProblemError('INVALID_PARAMETERS', {
     message: `priorityFee is above the maximum of ${most}.`,
     details: { priorityFee: `Expected at most ${most}, received ${formatAmount(priorityFeeAtomic, NATIVE_SOL.decimals)}.` },

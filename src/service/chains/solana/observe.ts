@@ -1,7 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { SolanaJSONRPCError, type Connection, type SignatureStatus, type VersionedTransactionResponse } from '@solana/web3.js'
-import { decodeLanded } from '#chains/solana/landed.ts'
+import { decodeLanded, movedAsTold, type LandedFacts } from '#chains/solana/landed.ts'
+import { associatedTokenAccount } from '#chains/solana/token-account.ts'
+import type { TokenTransfer } from '#chains/solana/token-instructions.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
 import type { Observation, Transfer, Wanted } from '../chain.ts'
 import type { SolanaEndpoints } from './client.ts'
@@ -18,9 +20,10 @@ export function observe(endpoints: SolanaEndpoints, signature: string): Promise<
     // A node may know a status before it serves the transaction.
     if (!landed?.meta) return { state: 'pending' }
     if (neverRan(landed)) return { state: 'not_found' }
+    const { transfer, short } = readPaid(landed)
     return {
       state: 'landed',
-      succeeded: landed.meta.err === null,
+      succeeded: landed.meta.err === null && short === null,
       height: landed.slot,
       blockHash: null,
       confirmed: true,
@@ -28,8 +31,8 @@ export function observe(endpoints: SolanaEndpoints, signature: string): Promise<
       feeAtomic: feeOf(landed.meta),
       blockTime: typeof landed.blockTime === 'number' ? new Date(landed.blockTime * 1000) : null,
       messageHash: bytesToHex(sha256(landed.transaction.message.serialize())),
-      transfer: readTransfer(landed),
-      failure: landed.meta.err === null ? null : `The transaction landed and failed: ${JSON.stringify(landed.meta.err).slice(0, 200)}`,
+      transfer,
+      failure: landed.meta.err === null ? short : `The transaction landed and failed: ${JSON.stringify(landed.meta.err).slice(0, 200)}`,
     }
   })
 }
@@ -101,15 +104,41 @@ function feeOf({ preBalances, postBalances }: { preBalances: number[]; postBalan
   return sum(preBalances) - sum(postBalances)
 }
 
-/** The one transfer of SOL a transaction makes, with its one memo; whatever else wallets add beside it moves no part of it. */
-function readTransfer(landed: VersionedTransactionResponse): Transfer | null {
+type Paid = { transfer: Transfer | null; /** Why a token's transfer that went through did not pay. */ short: string | null }
+
+/** The one transfer a transaction makes, with its one memo; whatever else wallets add beside it moves no part of it. */
+function readPaid(landed: VersionedTransactionResponse): Paid {
   const decoded = decodeLanded(landed)
-  if (!decoded.ok) return null
-  const transfers = decoded.operations.filter((operation) => operation.kind === 'transfer')
+  if (!decoded.ok) return NOTHING_PAID
+  const transfers = decoded.operations.filter((operation) => operation.kind === 'transfer' || operation.kind === 'token_transfer')
   const memos = decoded.operations.filter((operation) => operation.kind === 'memo')
   const [transfer] = transfers
-  if (!transfer || transfers.length > 1 || memos.length > 1) return null
-  return { sender: transfer.from, recipient: transfer.to, asset: SOLANA_NATIVE, amountAtomic: transfer.lamports, memo: memos[0]?.text ?? null, nonce: null }
+  if (!transfer || transfers.length > 1 || memos.length > 1) return NOTHING_PAID
+  const memo = memos[0]?.text ?? null
+  if (transfer.kind === 'token_transfer') return readTokenPaid(decoded, transfer, memo)
+  const { from: sender, to: recipient, lamports: amountAtomic } = transfer
+  return { transfer: { sender, recipient, asset: SOLANA_NATIVE, amountAtomic, memo, nonce: null }, short: null }
+}
+
+const NOTHING_PAID: Paid = { transfer: null, short: null }
+
+/**
+ * A token's transfer names accounts; whose they are, the node tells, and only a wallet's associated account counts as the wallet. Where the account is
+ * not there, because the transaction failed, it stands for its owner: `pays` derives it.
+ */
+function readTokenPaid(landed: LandedFacts, operation: TokenTransfer, memo: string | null): Paid {
+  const { authority: sender, source, destination, mint, program, amountAtomic } = operation
+  if (associatedTokenAccount({ owner: sender, mint, program }).address !== source) return NOTHING_PAID
+  const opened = landed.operations.find((each) => each.kind === 'account_opened' && each.account === destination)
+  const owner = landed.tokenOwners.get(destination) ?? (opened?.kind === 'account_opened' ? opened.owner : undefined)
+  if (owner !== undefined && associatedTokenAccount({ owner, mint, program }).address !== destination) return NOTHING_PAID
+  const transfer = { sender, recipient: owner ?? destination, asset: mint, amountAtomic, memo, nonce: null }
+  if (!landed.succeeded || movedAsTold(operation, landed.tokenChanges)) return { transfer, short: null }
+  const arrived = landed.tokenChanges.find(({ account }) => account === destination)?.changeAtomic ?? 0n
+  return {
+    transfer,
+    short: `The transaction landed, and ${arrived} instead of ${amountAtomic} of the token's smallest units arrived: this is not the payment.`,
+  }
 }
 
 /** True when the finalized chain has passed the slot a transaction was seen in, and its whole history, asked twice, does not know it. */

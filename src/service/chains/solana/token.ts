@@ -1,10 +1,12 @@
 import { PublicKey, type Connection } from '@solana/web3.js'
+import { TOKEN_PROGRAM } from '#chains/solana/programs.ts'
+import { readExtensions } from '#chains/solana/token-state.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { TokenInfo } from '../chain.ts'
 import { nativeToken } from '../native-token.ts'
 import { printableText } from '../printable-text.ts'
-import { ACCOUNT_TYPE_OFFSET, isMint, TOKEN_PROGRAM } from './accounts.ts'
+import { isMint } from './accounts.ts'
 import type { SolanaEndpoints } from './client.ts'
 
 const METAPLEX_PROGRAM = new PublicKey('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
@@ -41,17 +43,10 @@ function readOptionalKey(data: Buffer, offset: number): string | null {
   return new PublicKey(data.subarray(offset + 4, offset + 36)).toBase58()
 }
 
-function readExtension(data: Buffer): Names | undefined {
-  for (let offset = ACCOUNT_TYPE_OFFSET + 1; offset + 4 <= data.length;) {
-    const type = data.readUInt16LE(offset)
-    const length = data.readUInt16LE(offset + 2)
-    const value = data.subarray(offset + 4, offset + 4 + length)
-    // Update authority and mint come first.
-    if (type === TOKEN_METADATA) return readNames(value.subarray(64))
-    if (type === 0) return undefined
-    offset += 4 + length
-  }
-  return undefined
+function readExtension(data: Uint8Array): Names | undefined {
+  const metadata = readExtensions(data).find(({ type }) => type === TOKEN_METADATA)
+  // Update authority and mint come first.
+  return metadata && readNames(Buffer.from(metadata.value.subarray(64)))
 }
 
 async function readMetaplex(connection: Connection, mint: PublicKey): Promise<Names | undefined> {

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { BaseError, ExecutionRevertedError, InsufficientFundsError, type Address, type PublicClient } from 'viem'
 import { decodeTransaction, type EvmFacts } from '#chains/evm/decode.ts'
-import { encodeBalanceOf, isExact, readBalance, readTrial, saysTransferred, trialCalls, type Balances, type Trial } from '#chains/evm/trial.ts'
+import { encodeBalanceOf, paysInFull, readBalance, readTrial, saysTransferred, trialCalls, type Balances, type Trial } from '#chains/evm/trial.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
 import type { PaymentOrder, Simulation } from '../../payment/order.ts'
@@ -42,7 +42,7 @@ async function simulateToken(client: PublicClient, order: PaymentOrder, { decode
   const trial = (await tryOut(client, order, decoded)) ?? assumed(order, { sender: held, recipient: received })
   if (!trial.ok) return { state: 'failed', reason: trial.reason ?? t`the token refuses it.` }
   const { before, after } = trial
-  if (!isExact(order, trial)) {
+  if (!paysInFull(order, trial)) {
     const arrives = formatAmount(after.recipient - before.recipient, asset.decimals)
     const wanted = formatAmount(amountAtomic, asset.decimals)
     return { state: 'failed', reason: t`the recipient would get ${arrives} ${asset.symbol} instead of ${wanted}: the token keeps a part.` }

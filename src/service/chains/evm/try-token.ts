@@ -1,0 +1,101 @@
+import { BaseError, decodeFunctionResult, encodeFunctionData, erc20Abi, RpcError, type Hex, type PublicClient } from 'viem'
+import { encodeTransfer } from '#chains/evm/erc20.ts'
+import { encodeBalanceOf, paysInFull, readBalance, readTrial, saysTransferred, trialCalls, type Trial } from '#chains/evm/trial.ts'
+import type { PaymentIntent } from '#chains/intent.ts'
+import { formatAmount } from '#contract/amount.ts'
+import type { Network } from '#contract/network.ts'
+import type { Built } from '../chain.ts'
+import { refuseAsset } from '../refuse-asset.ts'
+import { refusal } from './simulate.ts'
+
+type Payment = Omit<PaymentIntent, 'maxFeeAtomic'>
+export type Tried = { ok: true; gas: bigint } | { ok: false; refused: Exclude<Built, { ok: true }> }
+
+/** Room for a token whose cost moves between the estimate and the block: a balance that comes to zero, or from it. */
+const MARGIN_PERCENT = 25n
+/** A token whose transfer needs more is not meant to be paid with. */
+const MAX_GAS = 500_000n
+
+/**
+ * Runs a token's transfer on the state of this moment: whether the sender holds it, the token lets it go to the recipient, and exactly the
+ * amount arrives.
+ * @throws ProblemError `INVALID_PARAMETERS` when the asset is not what the configuration says, or cannot pay an exact amount
+ */
+export async function tryToken(client: PublicClient, network: Network, payment: Payment): Promise<Tried> {
+  const { asset, sender, amountAtomic } = payment
+  const token = asset.address as Hex
+  const [code, held, decimals] = await Promise.all([client.getCode({ address: token }), readHeld(client, token, sender), readDecimals(client, token)])
+  if (code === undefined || held === undefined) throw refuseAsset(asset, `there is no token at ${asset.address} on ${network.name}`)
+  if (decimals !== asset.decimals) throw refuseAsset(asset, `it is configured with ${asset.decimals} decimals, and its contract says ${decimals ?? 'nothing'}`)
+  const short = (availableAtomic: bigint): Tried => ({
+    ok: false,
+    refused: { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic: amountAtomic, availableAtomic, feeAtomic: 0n, asset },
+  })
+  if (held < amountAtomic) return short(held)
+
+  const [gas, trial] = await Promise.all([estimate(client, payment), tryOut(client, payment)])
+  const reason = typeof gas === 'string' ? gas : trial?.ok === false ? (trial.reason ?? 'it gives no reason') : undefined
+  if (typeof gas === 'string' || reason !== undefined) {
+    // Another payment of the sender may have landed since the balance was read.
+    const now = (await readHeld(client, token, sender)) ?? 0n
+    if (now < amountAtomic) return short(now)
+    return { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', message: `${asset.symbol} refuses this payment: ${reason}` } }
+  }
+  if (trial?.ok && !paysInFull(payment, trial)) {
+    const arrives = formatAmount(trial.after.recipient - trial.before.recipient, asset.decimals)
+    throw refuseAsset(asset, `it keeps a part of what is sent: of ${formatAmount(amountAtomic, asset.decimals)}, ${arrives} would arrive`)
+  }
+  const padded = gas + (gas * MARGIN_PERCENT) / 100n
+  if (padded > MAX_GAS) throw refuseAsset(asset, `its transfer needs more than ${MAX_GAS} gas`)
+  return { ok: true, gas: padded }
+}
+
+async function readHeld(client: PublicClient, token: Hex, owner: string): Promise<bigint | undefined> {
+  return readBalance(await readRaw(client, token, encodeBalanceOf(owner)))
+}
+
+async function readDecimals(client: PublicClient, token: Hex): Promise<number | undefined> {
+  const data = await readRaw(client, token, encodeFunctionData({ abi: erc20Abi, functionName: 'decimals' }))
+  if (data?.length !== 66 || BigInt(data) > 255n) return undefined
+  return decodeFunctionResult({ abi: erc20Abi, functionName: 'decimals', data })
+}
+
+async function readRaw(client: PublicClient, to: Hex, data: Hex): Promise<Hex | undefined> {
+  try {
+    return (await client.call({ to, data })).data
+  } catch (error) {
+    if (refusal(error) === undefined) throw error
+    return undefined
+  }
+}
+
+/** The gas it takes, or why the token refuses. */
+async function estimate(client: PublicClient, payment: Payment): Promise<bigint | string> {
+  const request = { account: payment.sender as Hex, to: payment.asset.address as Hex, data: encodeTransfer(payment) }
+  try {
+    const [gas, { data }] = await Promise.all([client.estimateGas(request), client.call(request)])
+    return saysTransferred(data) ? gas : 'it says that it did not transfer.'
+  } catch (error) {
+    const reason = refusal(error)
+    if (reason === undefined) throw error
+    return reason
+  }
+}
+
+/** Balances before and after, on one state; undefined where the node knows no such call: then the landed transaction shows what arrived. */
+async function tryOut(client: PublicClient, payment: Payment): Promise<Trial | undefined> {
+  const calls = trialCalls(payment).map(({ from, to, data }) => ({ account: from, to, data }))
+  try {
+    const [block] = await client.simulateBlocks({ blocks: [{ calls }] })
+    return readTrial(
+      (block?.calls ?? []).map(({ status, data, error }) => ({
+        status: status === 'success' ? '0x1' : '0x0',
+        returnData: data,
+        error: error && { message: refusal(error) },
+      })),
+    )
+  } catch (error) {
+    if (error instanceof BaseError && error.walk((cause) => cause instanceof RpcError) !== null) return undefined
+    throw error
+  }
+}
