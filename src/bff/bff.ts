@@ -11,6 +11,7 @@ import { Quota } from './budget/quota.ts'
 import type { BffConfig } from './config.ts'
 import type { Context } from './context.ts'
 import { deleteExpiredChallenges } from './db/challenges.ts'
+import { deleteExpiredIntents } from './db/hosted.ts'
 import { deleteExpiredSessions, findMakers, findSessions } from './db/sessions.ts'
 import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
@@ -95,6 +96,7 @@ async function clean(context: Context): Promise<void> {
   try {
     await deleteExpiredChallenges(context.db, context.now())
     await deleteExpiredSessions(context.db, context.now())
+    await deleteExpiredIntents(context.db, context.now())
   } catch (error) {
     context.log.warn({ err: error }, 'expired sessions could not be removed')
   }

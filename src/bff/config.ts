@@ -4,6 +4,8 @@ import { parseAddress } from '#contract/address.ts'
 import { Network } from '#contract/network.ts'
 import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/relay.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
+import { HostedRuleText, readRules } from './hosted/rules.ts'
+import type { HostedRule } from './hosted/rules.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -24,9 +26,15 @@ export type BffConfig = {
   /** Normal form. Whoever proves one of these sees the whole account. */
   operatorWallets: string[]
   title: string
+  /** Where sellers' own servers reach the service, without a slash at the end; told to the dashboard. */
+  publicServiceUrl: string | null
   /** `loopback`: `http://127.0.0.1` may be asked too, for a trial on one machine. */
   relay: { audience: RelayAudience; loopback: boolean }
   examples: Example[]
+  /** Told to the dashboard: it reaches wallets on other devices through WalletConnect. */
+  walletConnect: { projectId: string; relayUrl: string | null } | null
+  /** From which managed wallets operators may pay here, and how much; none: nobody may. */
+  hosted: HostedRule[]
   /** Proxies in front of this program whose `X-Forwarded-For` entry is believed; 0 believes none. */
   trustedProxyHops: number
   logLevel: (typeof LOG_LEVELS)[number]
@@ -143,17 +151,38 @@ const variables = {
     expected: 'the wallets of those who run this desk, with commas',
     example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   },
+  PUBLIC_SERVICE_URL: {
+    schema: v.optional(serviceUrl),
+    expected: 'the http(s) address at which sellers reach the payment service',
+    example: 'https://payments.example.com',
+  },
   TITLE: { schema: v.optional(v.pipe(v.string(), v.maxLength(60)), 'Paydesk'), expected: 'a title of at most 60 characters', example: 'Paydesk' },
   RELAY: {
     schema: v.optional(v.picklist(RELAY_AUDIENCES), 'wallets'),
     expected: `who may have requests to other sites relayed, one of ${RELAY_AUDIENCES.join(', ')}`,
     example: 'wallets',
   },
+  WALLETCONNECT_PROJECT_ID: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/))),
+    expected: 'the id of a WalletConnect project, 32 hex digits',
+    example: '0123456789abcdef0123456789abcdef',
+  },
+  WALLETCONNECT_RELAY_URL: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^wss?:\/\//), v.url())),
+    expected: 'the WebSocket URL of a relay in place of WalletConnect’s own',
+    example: 'wss://relay.walletconnect.org',
+  },
   RELAY_LOOPBACK: { schema: v.optional(v.literal('1')), expected: '1 to relay to http://127.0.0.1 too', example: '1' },
   EXAMPLES: {
     schema: v.optional(v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(Example)), '[]'),
     expected: 'a JSON array of protected resources that the explorer offers to try',
     example: '[{"name":"An article","url":"https://shop.example.com/article","description":"0.01 ETH"}]',
+  },
+  HOSTED_SENDS: {
+    schema: v.optional(v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(HostedRuleText)), '[]'),
+    expected: 'a JSON array of the managed wallets that operators may pay from, each with its asset and its two caps',
+    example:
+      '[{"name":"Treasury","wallet":"0x70997970C51812dc3A010C7d01b50e0d17dc79C8","network":"eip155:8453","asset":"ETH","maxPerPayment":"0.5","maxPerDay":"2"}]',
   },
   TRUSTED_PROXY_HOPS: {
     schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]$/), v.transform(Number)), '0'),
@@ -186,10 +215,14 @@ export function toConfig(env: Env): BffConfig {
     problems.push(`${name}: expected ${expected}${why} Example: ${name}=${example}`)
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
-  return fromVariables(values as Variables)
+  const read = values as Variables
+  const hosted = readRules(read.HOSTED_SENDS, read.NETWORKS)
+  if (hosted.problems.length > 0)
+    throw new ConfigError(`The configuration is not valid.\n${hosted.problems.map((problem) => `HOSTED_SENDS: ${problem}`).join('\n')}`)
+  return fromVariables(read, hosted.rules)
 }
 
-function fromVariables(values: Variables): BffConfig {
+function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
   return {
     host: values.HOST,
     port: values.PORT,
@@ -201,8 +234,11 @@ function fromVariables(values: Variables): BffConfig {
     sellerWallets: values.SELLER_WALLETS,
     operatorWallets: values.OPERATOR_WALLETS,
     title: values.TITLE,
+    publicServiceUrl: values.PUBLIC_SERVICE_URL ?? null,
     relay: { audience: values.RELAY, loopback: values.RELAY_LOOPBACK === '1' },
     examples: values.EXAMPLES,
+    walletConnect: values.WALLETCONNECT_PROJECT_ID ? { projectId: values.WALLETCONNECT_PROJECT_ID, relayUrl: values.WALLETCONNECT_RELAY_URL ?? null } : null,
+    hosted,
     trustedProxyHops: values.TRUSTED_PROXY_HOPS,
     logLevel: values.LOG_LEVEL,
   }

@@ -1,4 +1,5 @@
 import { deskEndpoints, type BrowserEndpoint } from './desk-endpoints.ts'
+import { hostedEndpoints } from './hosted-endpoints.ts'
 import { linkEndpoints } from './link-endpoints.ts'
 import { noteEndpoints } from './note-endpoints.ts'
 import { RelayInput, RelayReply } from './relay.ts'
@@ -11,6 +12,7 @@ import { sessionEndpoints } from './session-endpoints.ts'
 export const browserEndpoints = {
   ...deskEndpoints,
   ...linkEndpoints,
+  ...hostedEndpoints,
   ...noteEndpoints,
   ...sessionEndpoints,
   relay: { method: 'POST', path: '/relay', body: RelayInput, response: RelayReply },

@@ -1,3 +1,5 @@
+import { SOLANA_DEVNET } from '#contract/network.ts'
+import { EVM_CHAIN_ID } from './evm.ts'
 import type { Folder } from './folder.ts'
 import type { Keys } from './keys.ts'
 import type { Ports } from './network.ts'
@@ -36,12 +38,23 @@ export function startBff({ folder, ports, keys, databaseUrl, shop, say }: Settin
     ALLOWED_ORIGINS: `http://localhost:${ports.web},http://127.0.0.1:${ports.web}`,
     SELLER_WALLETS: sellerWallets,
     OPERATOR_WALLETS: sellerWallets,
+    HOSTED_SENDS: JSON.stringify(payouts()),
     TITLE: 'Paydesk',
     RELAY: 'everyone',
     RELAY_LOOPBACK: '1',
     EXAMPLES: JSON.stringify(shop ? SHOWN.map(({ path, ...example }) => ({ ...example, url: `${shopUrl(ports)}${path}` })) : []),
   }
   return Program.start({ name: 'bff', port: ports.bff, env, logDir: folder.in('logs'), say })
+}
+
+/** The seller may pay from the wallet the service signs with, in both native currencies. */
+function payouts() {
+  const { managed } = devnetWallets()
+  const caps = { name: 'Payouts', asset: 'native', maxPerPayment: '1', maxPerDay: '5' }
+  return [
+    { ...caps, wallet: managed.evm.address, network: `eip155:${EVM_CHAIN_ID}` },
+    { ...caps, wallet: managed.solana.address, network: SOLANA_DEVNET },
+  ]
 }
 
 export function startSeller({ folder, ports, keys, say }: Setting): Promise<Program> {

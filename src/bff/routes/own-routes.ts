@@ -8,6 +8,9 @@ import { BROWSER_COOKIE, clearCookie, readCookie, SESSION_COOKIE } from '../sess
 import { sessionBody } from '../session/open-session.ts'
 import { hashCookieValue } from '../session/random.ts'
 import { signInWallet } from '../session/start-session.ts'
+import { hostedIntent } from './hosted-intent.ts'
+import { hostedSend } from './hosted-send.ts'
+import { hostedWallets } from './hosted-wallets.ts'
 import { linkCreate } from './link-create.ts'
 import { linkList } from './link-list.ts'
 import { linkPay } from './link-pay.ts'
@@ -18,8 +21,8 @@ import type { OwnEndpointName, OwnRule } from './own-rule.ts'
 import { sessionEndOthers, sessionList } from './sessions.ts'
 
 const config: OwnRule<'config'> = ({ context }) => {
-  const { title, networks, sellerWallets, relay, examples } = context.config
-  return Promise.resolve({ value: { title, networks, sellerWallets, relay: relay.audience, examples, now: context.now().getTime() } })
+  const { title, publicServiceUrl: serviceUrl, networks, sellerWallets, relay, examples, walletConnect } = context.config
+  return Promise.resolve({ value: { title, serviceUrl, networks, sellerWallets, relay: relay.audience, examples, walletConnect, now: context.now().getTime() } })
 }
 
 const session: OwnRule<'session'> = ({ visitor }) => Promise.resolve({ value: { session: visitor.session ? sessionBody(visitor.session) : null } })
@@ -70,6 +73,9 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   linkRestore,
   linkRead,
   linkPay,
+  hostedWallets,
+  hostedIntent,
+  hostedSend,
   noteRead,
   noteWrite,
   noteLabels,

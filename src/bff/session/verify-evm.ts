@@ -12,6 +12,11 @@ const RECOVERY_BITS: Readonly<Record<number, 0 | 1>> = { 0: 0, 1: 1, 27: 0, 28: 
  * signer wrote is believed. Only the lower of a signature's two forms counts, as on the chain (EIP-2). Contract wallets (EIP-1271) cannot sign in.
  */
 export function isSignedByEvm(wallet: string, message: string, signature: string): boolean {
+  return isHashSignedByEvm(wallet, personalHash(message), signature)
+}
+
+/** The same of a hash that was made from what was signed, as EIP-712 does. */
+export function isHashSignedByEvm(wallet: string, hash: Uint8Array, signature: string): boolean {
   if (!SIGNATURE.test(signature)) return false
   const bytes = hexToBytes(signature.slice(2))
   const bit = RECOVERY_BITS[bytes[64] ?? -1]
@@ -19,7 +24,7 @@ export function isSignedByEvm(wallet: string, message: string, signature: string
   try {
     const parsed = secp256k1.Signature.fromBytes(bytes.subarray(0, 64), 'compact')
     if (parsed.hasHighS()) return false
-    const publicKey = parsed.addRecoveryBit(bit).recoverPublicKey(personalHash(message)).toBytes(false)
+    const publicKey = parsed.addRecoveryBit(bit).recoverPublicKey(hash).toBytes(false)
     const address = bytesToHex(keccak_256(publicKey.subarray(1)).subarray(12))
     return checksumAddress(`0x${address}`) === checksumAddress(wallet)
   } catch {

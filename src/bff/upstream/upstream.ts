@@ -29,6 +29,8 @@ export type UpstreamRequest = {
   /** As `parseJson` gave it: numbers keep the digits the browser wrote. */
   body?: unknown
   idempotencyKey?: string
+  /** How long the answer may wait for the outcome: `respond-async` for not at all. */
+  prefer?: string
   /** Goes along, so that one id finds a request in both programs' logs. */
   requestId: string
 }
@@ -121,6 +123,7 @@ export class Upstream {
       headers['Content-Type'] = 'application/json'
       headers['Content-Length'] = String(Buffer.byteLength(body))
       headers['Idempotency-Key'] = upstreamKey(request.idempotencyKey)
+      if (request.prefer !== undefined) headers['Prefer'] = request.prefer
     }
     const url = new URL(this.#config.serviceUrl + pathOf(endpoint, request))
     return this.#exchanger.send({ method: endpoint.method, url, headers, body, timeoutMs: TIMEOUT_MS })

@@ -1,0 +1,71 @@
+import { and, eq, gt, inArray, lt, sql } from 'drizzle-orm'
+import type { Database } from '#postgres/open.ts'
+import { hostedIntent } from './schema.ts'
+
+export type HostedRow = typeof hostedIntent.$inferSelect
+
+const DAY_MS = 24 * 3_600_000
+
+export async function insertIntent(db: Database, row: HostedRow): Promise<void> {
+  await db.insert(hostedIntent).values(row)
+}
+
+export async function findIntent(db: Database, id: string): Promise<HostedRow | undefined> {
+  return (await db.select().from(hostedIntent).where(eq(hostedIntent.id, id)))[0]
+}
+
+export type Spender = Pick<HostedRow, 'sender' | 'network' | 'asset'>
+
+/** What left a wallet in the last 24 hours, or may have left it. */
+export async function spentToday(db: Pick<Database, 'select'>, { sender, network, asset }: Spender, now: Date): Promise<bigint> {
+  const rows = await db
+    .select({ total: sql<string>`coalesce(sum(${hostedIntent.amount}), 0)` })
+    .from(hostedIntent)
+    .where(
+      and(
+        eq(hostedIntent.sender, sender),
+        eq(hostedIntent.network, network),
+        eq(hostedIntent.asset, asset),
+        inArray(hostedIntent.state, ['sending', 'sent']),
+        gt(hostedIntent.takenAt, new Date(now.getTime() - DAY_MS)),
+      ),
+    )
+  return BigInt(rows[0]?.total ?? 0)
+}
+
+export type Taken = { kind: 'taken'; row: HostedRow } | { kind: 'over_day'; spent: bigint } | { kind: 'gone' }
+
+/**
+ * Takes an intent: of all who try, one does, and within the cap of the day over all intents of its wallet. The wallet is locked while its sum is
+ * looked at, so that two intents cannot both fit into what is left.
+ */
+export async function takeIntent(db: Database, intent: HostedRow, by: { signatureHash: string; maxPerDay: bigint; now: Date }): Promise<Taken> {
+  return db.transaction(async (tx) => {
+    await tx.execute(sql`select pg_advisory_xact_lock(hashtext(${`hosted ${intent.network} ${intent.sender} ${intent.asset}`}))`)
+    const spent = await spentToday(tx, intent, by.now)
+    if (spent + intent.amount > by.maxPerDay) return { kind: 'over_day', spent }
+    const rows = await tx
+      .update(hostedIntent)
+      .set({ state: 'sending', signatureHash: by.signatureHash, takenAt: by.now })
+      .where(and(eq(hostedIntent.id, intent.id), eq(hostedIntent.state, 'open')))
+      .returning()
+    return rows[0] ? { kind: 'taken', row: rows[0] } : { kind: 'gone' }
+  })
+}
+
+export async function setSent(db: Database, id: string, paymentId: string): Promise<void> {
+  await db.update(hostedIntent).set({ state: 'sent', paymentId }).where(eq(hostedIntent.id, id))
+}
+
+/** Nothing was sent, and for certain: what it took of the day's cap is free again. */
+export async function setRefused(db: Database, id: string): Promise<void> {
+  await db
+    .update(hostedIntent)
+    .set({ state: 'refused' })
+    .where(and(eq(hostedIntent.id, id), eq(hostedIntent.state, 'sending')))
+}
+
+/** Those nobody signed in time. */
+export async function deleteExpiredIntents(db: Database, now: Date): Promise<void> {
+  await db.delete(hostedIntent).where(and(eq(hostedIntent.state, 'open'), lt(hostedIntent.expiresAt, now)))
+}

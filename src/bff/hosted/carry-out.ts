@@ -1,0 +1,94 @@
+import { formatAmount } from '#contract/amount.ts'
+import { LosslessNumber } from '#contract/json.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Context } from '../context.ts'
+import { setRefused, setSent } from '../db/hosted.ts'
+import type { HostedRow } from '../db/hosted.ts'
+import type { Visitor } from '../http/visitor.ts'
+import { spender } from '../routes/rule.ts'
+import { ForwardedProblem } from '../upstream/problem.ts'
+import { refuseHosted } from './refuse.ts'
+import { findRule } from './rules.ts'
+import type { HostedRule } from './rules.ts'
+
+export type Outcome = { state: 'sent' | 'unknown'; paymentId: string | null }
+type Asking = { context: Context; visitor: Visitor; requestId: string }
+
+/** A request that was under way when the time for new ones was over has ended by then. */
+const SETTLED_AFTER_MS = 2 * 60_000
+/** The service says these before it keeps a payment, and never after. */
+const BEFORE_KEPT = new Set(['INVALID_PARAMETERS', 'INVALID_RECIPIENT', 'INSUFFICIENT_BALANCE', 'RATE_LIMIT', 'CHAIN_UNAVAILABLE'])
+
+/** Has the service pay, for the first time. A refusal that comes before anything is kept is certain: nothing was sent. Any other answer is not. */
+export async function carryOut(asking: Asking, row: HostedRow, rule: HostedRule): Promise<Outcome> {
+  const { context, requestId } = asking
+  let asked = false
+  try {
+    return await send(asking, { row, rule, onAsked: () => (asked = true) })
+  } catch (error) {
+    if (!asked || (error instanceof ForwardedProblem && BEFORE_KEPT.has(error.code))) {
+      await setRefused(context.db, row.id)
+      throw error
+    }
+    context.log.warn({ err: error, requestId }, 'a payment from a managed wallet has no certain answer yet')
+    return { state: 'unknown', paymentId: null }
+  }
+}
+
+type Sending = { row: HostedRow; rule: HostedRule; onAsked?: () => void }
+
+/** The idempotency key is the intent's: however often this is asked, there is one payment. */
+async function send({ context, visitor, requestId }: Asking, { row, rule, onAsked }: Sending): Promise<Outcome> {
+  const request = { body: requestOf(row, rule), requestId, idempotencyKey: `hosted-${row.id}`, prefer: 'respond-async' }
+  const { parsed } = await context.upstream.write('paymentSend', request, () => {
+    context.budgets.spend(spender(visitor), 'action')
+    onAsked?.()
+  })
+  await setSent(context.db, row.id, parsed.paymentId)
+  return { state: 'sent', paymentId: parsed.paymentId }
+}
+
+/**
+ * Finds out what became of a request whose answer got lost. While its time lasts it is asked again under the same key, and no refusal then says
+ * anything about the first time; after that the payment is only looked for.
+ */
+export async function reconcile(asking: Asking, row: HostedRow): Promise<Outcome> {
+  const { context, visitor, requestId } = asking
+  const now = context.now().getTime()
+  const rule = findRule(context.config.hosted, row)
+  if (rule && row.expiresAt.getTime() > now) {
+    try {
+      return await send(asking, { row, rule })
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error
+      return { state: 'unknown', paymentId: null }
+    }
+  }
+  const query = { wallets: row.sender, type: 'sent', network: row.network, since: String(row.createdAt.getTime() - 60_000), limit: '500' }
+  const { parsed } = await context.upstream.read('paymentList', { query, requestId }, () => context.budgets.spend(spender(visitor), 'tail'))
+  const found = parsed.payments.find(({ metadata }) => metadata?.['hostedIntent'] === row.id)
+  if (found) {
+    await setSent(context.db, row.id, found.paymentId)
+    return { state: 'sent', paymentId: found.paymentId }
+  }
+  if (now < row.expiresAt.getTime() + SETTLED_AFTER_MS || parsed.nextCursor !== null) return { state: 'unknown', paymentId: null }
+  await setRefused(context.db, row.id)
+  throw refuseHosted('hosted_not_sent')
+}
+
+function requestOf(row: HostedRow, { asset }: HostedRule): Record<string, unknown> {
+  const metadata = {
+    ...(row.description !== null && { description: row.description }),
+    ...(row.reference !== null && { referenceId: row.reference }),
+    hostedIntent: row.id,
+  }
+  return {
+    walletAddress: row.sender,
+    recipientAddress: row.recipient,
+    amount: new LosslessNumber(formatAmount(row.amount, asset.decimals)),
+    network: row.network,
+    ...(!asset.native && { asset: asset.address }),
+    ...(row.resource !== null && { resource: row.resource }),
+    metadata,
+  }
+}

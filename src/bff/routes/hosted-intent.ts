@@ -1,0 +1,73 @@
+import { parseAddress } from '#contract/address.ts'
+import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
+import { familyOf, findAsset } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
+import { insertIntent, spentToday } from '../db/hosted.ts'
+import { refuseHosted } from '../hosted/refuse.ts'
+import { findRule } from '../hosted/rules.ts'
+import type { HostedRule } from '../hosted/rules.ts'
+import { createNonce } from '../session/random.ts'
+import type { OwnCall, OwnRule } from './own-rule.ts'
+import { requireOperator } from './rule.ts'
+
+/** Long enough to read and sign it, short enough that a signature found later is worth nothing. */
+const VALID_MS = 5 * 60_000
+
+export const hostedIntent: OwnRule<'hostedIntent'> = async ({ context, visitor, body }) => {
+  const session = requireOperator(visitor)
+  context.budgets.spendSignIn(visitor.address)
+  const rule = ruleOf(context.config.hosted, body)
+  const signer = parseAddress(body.signer)
+  const mayOperate = session.wallets.includes(body.signer) && context.config.operatorWallets.includes(body.signer)
+  if (!mayOperate || !signer.ok || signer.family !== familyOf(body.network)) throw refuseHosted('hosted_signer')
+  const amount = readAmount(body, rule)
+  const now = context.now()
+  // Looked at again when it is signed; here so that nobody signs in vain.
+  const left = rule.maxPerDay - (await spentToday(context.db, { sender: body.from, network: body.network, asset: rule.asset.address }, now))
+  if (amount > left) throw refuseHosted('hosted_over_day', { amount: `Expected at most ${formatAmount(left < 0n ? 0n : left, rule.asset.decimals)}.` })
+  const row = {
+    id: createNonce(),
+    sessionId: session.id,
+    signer: body.signer,
+    network: body.network,
+    sender: body.from,
+    recipient: body.to,
+    asset: rule.asset.address,
+    amount,
+    resource: body.resource ?? null,
+    description: body.description ?? null,
+    reference: body.reference ?? null,
+    createdAt: now,
+    // Whole seconds: what is signed names it in seconds.
+    expiresAt: new Date(Math.floor((now.getTime() + VALID_MS) / 1000) * 1000),
+    state: 'open',
+    signatureHash: null,
+    takenAt: null,
+    paymentId: null,
+  }
+  await insertIntent(context.db, row)
+  return { value: { nonce: row.id, amountAtomic: amount.toString(), expiresAt: row.expiresAt.getTime() / 1000 } }
+}
+
+type Body = OwnCall<'hostedIntent'>['body']
+
+function ruleOf(rules: readonly HostedRule[], body: Body): HostedRule {
+  if (rules.length === 0) throw refuseHosted('hosted_off')
+  const network = rules.find((rule) => rule.network.network === body.network)?.network
+  const asset = network && findAsset(network, body.asset)
+  const rule = asset && findRule(rules, { network: body.network, sender: body.from, asset: asset.address })
+  if (!rule) throw refuseHosted('hosted_wallet')
+  return rule
+}
+
+function readAmount(body: Body, { asset, maxPerPayment }: HostedRule): bigint {
+  const parsed = parseAmount(body.amount, asset.decimals)
+  if (!parsed.ok) {
+    const amount = describeAmountProblem(parsed.problem, body.amount, asset.decimals)
+    throw new ProblemError('INVALID_PARAMETERS', { message: `amount: ${amount}`, details: { amount } })
+  }
+  if (parsed.atomic > maxPerPayment) throw refuseHosted('hosted_over_payment', { amount: `Expected at most ${formatAmount(maxPerPayment, asset.decimals)}.` })
+  const to = parseAddress(body.to)
+  if (!to.ok || to.family !== familyOf(body.network)) throw new ProblemError('INVALID_RECIPIENT', { details: { to: 'Expected an address of the network.' } })
+  return parsed.atomic
+}

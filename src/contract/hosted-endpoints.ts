@@ -1,0 +1,53 @@
+import * as v from 'valibot'
+import { address } from './address-field.ts'
+import { atomic, decimal, resource } from './fields.ts'
+
+/** Payments from managed wallets, for operators: the proxy's own, and off unless whoever runs it says otherwise. */
+
+const text = (max: number) => v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected some text.'), v.maxLength(max, `Expected at most ${max} characters.`))
+
+/** A wallet that the service signs for, and how much of an asset may leave it from here. */
+export const HostedWallet = v.object({
+  name: v.string(),
+  wallet: v.string(),
+  network: v.string(),
+  asset: v.string(),
+  maxPerPaymentAtomic: atomic,
+  maxPerDayAtomic: atomic,
+  /** Of the last 24 hours. */
+  spentAtomic: atomic,
+})
+export type HostedWallet = v.InferOutput<typeof HostedWallet>
+
+export const hostedEndpoints = {
+  /** None while it is off. */
+  hostedWallets: { method: 'GET', path: '/hosted', response: v.object({ wallets: v.array(HostedWallet) }) },
+  /** Keeps what is to be paid, and names what has to be signed. Good for five minutes, for one payment, in this session. */
+  hostedIntent: {
+    method: 'POST',
+    path: '/hosted/intent',
+    body: v.strictObject({
+      network: v.string(),
+      from: address,
+      to: address,
+      asset: v.string(),
+      amount: decimal,
+      resource: v.optional(resource),
+      description: v.optional(text(200)),
+      reference: v.optional(text(100)),
+      /** The operator's wallet that will sign; of the network's family. */
+      signer: address,
+    }),
+    response: v.object({ nonce: v.string(), amountAtomic: atomic, /** Unix seconds. */ expiresAt: v.number() }),
+  },
+  /**
+   * Pays, once. The same request again never pays again: it tells what became of the first. `unknown`: nothing certain is known, ask again.
+   * `signature`: hex on EVM, base58 on Solana.
+   */
+  hostedSend: {
+    method: 'POST',
+    path: '/hosted/send',
+    body: v.strictObject({ nonce: v.string(), signature: v.pipe(v.string(), v.maxLength(200)) }),
+    response: v.object({ state: v.picklist(['sent', 'unknown']), paymentId: v.nullable(v.string()) }),
+  },
+} as const

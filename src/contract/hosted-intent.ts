@@ -1,0 +1,69 @@
+import { formatAmount } from './amount.ts'
+import { chainIdOf } from './network.ts'
+
+/**
+ * What an operator signs so that a managed wallet pays. The browser makes it from what was entered, the proxy from what it keeps:
+ * a signature counts only over the same words. EIP-712 on EVM networks, a text on Solana.
+ */
+export type HostedIntent = {
+  /** Names this one payment; taken once. */
+  nonce: string
+  /** CAIP-2. */
+  network: string
+  from: string
+  to: string
+  /** Normal form. */
+  asset: string
+  symbol: string
+  decimals: number
+  amountAtomic: string
+  resource: string
+  description: string
+  reference: string
+  /** Unix seconds; not above five minutes from when it was made. */
+  expiresAt: number
+}
+
+const FIELDS = [
+  { name: 'from', type: 'address' },
+  { name: 'to', type: 'address' },
+  { name: 'asset', type: 'address' },
+  { name: 'amount', type: 'uint256' },
+  { name: 'network', type: 'string' },
+  { name: 'resource', type: 'string' },
+  { name: 'description', type: 'string' },
+  { name: 'reference', type: 'string' },
+  { name: 'nonce', type: 'string' },
+  { name: 'expiresAt', type: 'uint256' },
+] as const
+
+export type HostedTypedData = ReturnType<typeof intentTypedData>
+
+/** Typed data (EIP-712) of an intent on an EVM network. `amount` in atomic units. */
+export function intentTypedData(intent: HostedIntent) {
+  const { from, to, asset, amountAtomic, network, resource, description, reference, nonce, expiresAt } = intent
+  return {
+    domain: { name: 'Paydesk payment from a managed wallet', version: '1', chainId: chainIdOf(network) },
+    types: { HostedPayment: FIELDS },
+    primaryType: 'HostedPayment',
+    message: { from, to, asset, amount: amountAtomic, network, resource, description, reference, nonce, expiresAt: String(expiresAt) },
+  } as const
+}
+
+/** The text of an intent on Solana. What people wrote stands in quotes on a line of its own, so that it cannot look like another line. */
+export function intentText(intent: HostedIntent): string {
+  const { from, to, asset, amountAtomic, decimals, symbol, network, resource, description, reference, nonce, expiresAt } = intent
+  const words = { Resource: resource, Description: description, Reference: reference }
+  return [
+    'Pay from a managed wallet. Signing this moves money.',
+    '',
+    `Amount: ${formatAmount(BigInt(amountAtomic), decimals)} ${symbol} (${amountAtomic} units)`,
+    `From: ${from}`,
+    `To: ${to}`,
+    `Asset: ${asset}`,
+    `Network: ${network}`,
+    ...Object.entries(words).flatMap(([name, text]) => (text === '' ? [] : [`${name}: ${JSON.stringify(text)}`])),
+    `Nonce: ${nonce}`,
+    `Expires: ${new Date(expiresAt * 1000).toISOString()}`,
+  ].join('\n')
+}
