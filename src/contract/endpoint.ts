@@ -11,6 +11,8 @@ export type Endpoint = {
   summary: string
   /** The scope an API key needs. */
   scope: Scope
+  /** Where the operator allows it, callers without a key are served as well. */
+  keyless?: 'facilitator'
   /** Whether the proxy offers it to browsers under `/api`. */
   audience: 'key' | 'browser'
   params?: Schema

@@ -100,7 +100,7 @@ export async function payBill(
 export function evmPayer(evm: EvmFixture, account: PrivateKeyAccount): x402Client {
   const scheme = createEvmClient({
     address: account.address,
-    signTypedData: (data) => account.signTypedData(data as Parameters<typeof account.signTypedData>[0]),
+    signTypedData: (data) => account.signTypedData(data),
     sendPayment: ({ payTo, amountAtomic }) => sendFrom(evm, account, { to: payTo as Hex, value: amountAtomic, gas: 21_000n }),
   })
   const { network } = evm.network

@@ -12,6 +12,7 @@ import { lackOf } from '../keys/lack-of.ts'
 import type { Routes } from '../routes/handler.ts'
 import type { HttpEnv } from './env.ts'
 import { toProblem } from './envelope.ts'
+import { actKeyless, KEYLESS, keylessAddress } from './keyless.ts'
 import { parseInput } from './parse-input.ts'
 import { readBody } from './read-body.ts'
 import { readWaitMs } from './read-prefer.ts'
@@ -24,7 +25,7 @@ export function mountEndpoint<K extends EndpointName>(app: Hono<HttpEnv>, { cont
   const endpoint: Endpoint = endpoints[name]
   app.on(endpoint.method, endpoint.path, async (c) => {
     c.set('route', name)
-    const actor = requireScope(c.get('caller'), endpoint)
+    const actor = (await actKeyless(c, context, endpoint)) ?? requireScope(c.get('caller'), endpoint)
     const body = endpoint.body ? await readBody(c.req.raw) : undefined
     const query = endpoint.query ? readQuery(c.req.url) : undefined
     const input = parsedInput<K>(parseInput(endpoint, { params: c.req.param(), query, body }))
@@ -39,7 +40,8 @@ export function mountEndpoint<K extends EndpointName>(app: Hono<HttpEnv>, { cont
       const outcome = await run()
       return respondJson(c, outcome.status, outcome.body)
     }
-    const outcome = await runOnce(context.db, { accountId: actor.accountId, ...idempotency }, run)
+    const scope = actor.keyId === KEYLESS ? keylessAddress(c) : actor.accountId
+    const outcome = await runOnce(context.db, { accountId: scope, ...idempotency }, run)
     if ('replayed' in outcome) c.header('Idempotent-Replayed', 'true')
     return respondJson(c, outcome.status, outcome.body)
   })

@@ -43,7 +43,10 @@ function describeOperation(name: EndpointName, endpoint: Endpoint): JsonSchema {
   return {
     operationId: name,
     summary: endpoint.summary,
-    description: [`Needs the scope \`${endpoint.scope}\`.`, ...(endpoint.secret ? [tellOnce(endpoint.secret)] : [])].join(' '),
+    description: [
+      `Needs the scope \`${endpoint.scope}\`${endpoint.keyless ? ', or no key at all where the operator has opened the facilitator' : ''}.`,
+      ...(endpoint.secret ? [tellOnce(endpoint.secret)] : []),
+    ].join(' '),
     tags: [endpoint.path.split('/')[1]],
     parameters: [
       ...describeParameters('path', endpoint.params, example.request.params),

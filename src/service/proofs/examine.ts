@@ -30,7 +30,10 @@ export async function examine(examination: Examination): Promise<Examined> {
   const name = networkNameOf(payment)
   checklist.equal('network_mismatch', { name: 'network', source: 'proof', expected: network, got: readNetwork(name, payment.x402Version) ?? name })
   const supported = methodsOf(network, terms.asset)
-  const method = methodOf(payment) ?? (terms.asset.native ? undefined : supported[0])
+  const told = methodOf(payment)
+  // A token's transfer on Solana has no name of its own; in version 1 its payload looks like one of SOL.
+  const unnamed = !terms.asset.native && (told === undefined || (payment.x402Version === 1 && told === NATIVE_TRANSFER_METHOD))
+  const method = unnamed ? supported[0] : told
   const known = method !== undefined && supported.includes(method)
   checklist.check('unsupported_method', { name: 'method', source: 'proof', ok: known, expected: supported.join(' or '), got: method ?? 'none' })
   if (payment.x402Version === 2) checkEcho(examination, { requirements: payment.accepted, resource: payment.resource ?? null })

@@ -40,9 +40,12 @@ export function pending({ checklist }: Job): Settled {
 }
 
 export async function orUndecided<T>(work: Promise<T>): Promise<T> {
-  const answer = await lateOr(work)
-  if (answer === undefined) throw undecided('The network did not answer in time. Nothing is decided.')
-  return answer
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Late) throw undecided('The network did not answer in time. Nothing is decided.')
+    throw error
+  }
 }
 
 export async function lateOr<T>(work: Promise<T>): Promise<T | undefined> {

@@ -10,6 +10,7 @@ import { Late, type Deadline } from './deadline.ts'
 import { facilitatorWallets } from './facilitator-wallet.ts'
 import { judge, judgeMemo, type Judged } from './judge.ts'
 import { verifyOfficially } from './official.ts'
+import { verifyTokenOfficially } from './official-solana.ts'
 import { messageKey } from './read-signed.ts'
 import { isCertain, watch } from './watch.ts'
 
@@ -46,13 +47,23 @@ async function previewUnsent(context: Context, previewed: Preview, chain: Chain)
 }
 
 async function previewSigned(context: Context, previewed: Preview, chain: Chain): Promise<string | null> {
-  const { examined, checklist } = previewed
+  const { terms, examined, checklist } = previewed
   if (!examined.bytes) throw new ProblemError('PAYMENT_VERIFICATION_FAILED')
   await judgeMemo(context, previewed, examined.memo)
   const rehearsal = await chain.rehearse(examined.bytes)
   const got = rehearsal.ok ? 'accepted' : rehearsal.reason
   checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: rehearsal.ok, expected: 'accepted', got })
+  const { bytes, sponsor } = examined
+  const verdict = sponsor && !terms.asset.native ? await verifyTokenOfficially({ chain, terms, bytes, sponsor }) : null
+  refuseVerdict(context, chain, verdict)
   return examined.payer
+}
+
+/** What the package objects to, though our own checks have all passed, is not proven bad. */
+function refuseVerdict(context: Context, chain: Chain, verdict: string | null): void {
+  if (verdict === null) return
+  context.log.warn({ verdict, network: chain.network.network }, 'the official facilitator does not verify a payment')
+  throw undecided('The payment could not be verified now. Nothing is decided.')
 }
 
 type Authorized = { chain: Chain; authorization: Authorization }
@@ -70,10 +81,8 @@ async function previewAuthorization(context: Context, previewed: Preview, { chai
   const quote = await contracts.quote({ from: address, ...callOf(authorization) })
   const got = quote.ok ? 'accepted' : quote.reason
   checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: quote.ok, expected: 'accepted', got })
-  const verdict = await verifyOfficially({ contracts, terms, authorization, address })
-  if (verdict === null) return authorization.from
-  context.log.warn({ verdict, network: chain.network.network }, 'the official facilitator does not verify a payment')
-  throw undecided('The payment could not be verified now. Nothing is decided.')
+  refuseVerdict(context, chain, await verifyOfficially({ contracts, terms, authorization, address }))
+  return authorization.from
 }
 
 async function checkUnused(context: Context, { terms, checklist }: Preview, key: string | null): Promise<void> {

@@ -14,6 +14,7 @@ import { undecided } from './checklist.ts'
 import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
 import { hold } from './hold.ts'
 import { judge, judgeMemo, judgeTransfer, type Landed } from './judge.ts'
+import { verifyTokenOfficially } from './official-solana.ts'
 import { lateOr, orUndecided, outcome, pending, type Job, type Settled } from './outcome.ts'
 import { messageKey } from './read-signed.ts'
 import { recordBroadcast, recordLanded, type Outgoing } from './record.ts'
@@ -98,26 +99,28 @@ async function settleSeen(context: Context, job: Job, { chain, held, signature: 
 
 /** The payer has signed; the service broadcasts what is recorded, never before. */
 async function settleSigned(context: Context, job: Job, { chain, held, bytes }: Held & { bytes: Uint8Array }): Promise<Settled> {
-  const { examined, deadline, checklist } = job
+  const { examined, deadline } = job
   const { sponsor, signature: own } = examined
-  // A signature of the sponsor is the same every time: what was broadcast before is found by it.
-  const signed = sponsor ? await signAsSponsor(context, sponsor, bytes) : { bytes, signature: signatureOf(own) }
-  const known = await look(chain, job, { signature: signed.signature, stop: () => true })
-  if (isCertain(known)) {
+  // What our sponsor has to sign cannot be on the chain without having been recorded.
+  const known = sponsor ? null : await look(chain, job, { signature: signatureOf(own), stop: () => true })
+  if (known && isCertain(known)) {
     refuseOld(job)
-    return finish(context, job, { seen: known, held, signature: signed.signature })
+    return finish(context, job, { seen: known, held, signature: signatureOf(own) })
   }
   await judgeMemo(context, job, examined.memo)
-  if (known.state === 'not_found') {
-    const rehearsal = await orUndecided(deadline.within(chain.rehearse(bytes)))
-    const got = rehearsal.ok ? 'accepted' : rehearsal.reason
-    checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: rehearsal.ok, expected: 'accepted', got })
-  }
+  if (known === null || known.state === 'not_found') await rehearse(job, chain, bytes)
+  const signed = sponsor ? await signAsSponsor(context, job, { chain, bytes, sponsor }) : { bytes, signature: signatureOf(own) }
   const head = await orUndecided(deadline.within(chain.head()))
   const limits = { builtHeight: head.height, lastValidBlockHeight: head.blockHeight + LIFETIME_BLOCKS }
   const outgoing: Outgoing = { ...signed, signer: sponsor ?? null, nonce: examined.nonce ?? null, maxFee: 0n }
   const payment = await recordBroadcast(context, { ...job, held, transfer: transferOf(job) }, { limits, signed: outgoing })
   return follow(context, job, { chain, payment, signed })
+}
+
+async function rehearse({ deadline, checklist }: Job, chain: Chain, bytes: Uint8Array): Promise<void> {
+  const rehearsal = await orUndecided(deadline.within(chain.rehearse(bytes)))
+  const got = rehearsal.ok ? 'accepted' : rehearsal.reason
+  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: rehearsal.ok, expected: 'accepted', got })
 }
 
 /** A token's transfer that nothing binds to this seller's question must not stand on the chain already: anybody could present it. */
@@ -132,7 +135,15 @@ function refuseOld({ terms, checklist }: Job): void {
   })
 }
 
-async function signAsSponsor(context: Context, sponsor: string, bytes: Uint8Array) {
+type Sponsored = { chain: Chain; bytes: Uint8Array; sponsor: string }
+
+/** Our wallet signs for a payer once every check has passed, for tokens those of the official facilitator too. @throws `PAYMENT_VERIFICATION_FAILED` */
+async function signAsSponsor(context: Context, { terms, deadline }: Job, { chain, bytes, sponsor }: Sponsored) {
+  const verdict = terms.asset.native ? null : await orUndecided(deadline.within(verifyTokenOfficially({ chain, terms, bytes, sponsor })))
+  if (verdict !== null) {
+    context.log.warn({ verdict, network: chain.network.network }, 'the official facilitator does not verify a payment')
+    throw undecided('The payment could not be verified now. Nothing is decided.')
+  }
   const address = facilitatorWallets(context, 'solana').find((wallet) => wallet === sponsor)
   return withWallet(context, address, async ({ wallet, secret }) => coSign(bytes, { secret, address: wallet.address }))
 }

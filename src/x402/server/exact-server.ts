@@ -1,0 +1,85 @@
+import type {
+  AssetAmount,
+  Network as NetworkName,
+  PaymentFlowConfig,
+  PaymentRequirements,
+  Price,
+  SchemeNetworkServer,
+  SchemeServerHooks,
+  SettleContext,
+  VerifyContext,
+} from '@x402/core/types'
+import { parseAmount } from '#contract/amount.ts'
+import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
+import { AUTHORIZATION_FLOW, EXACT_SCHEME, methodsOf, NATIVE_TRANSFER_METHOD, SIGNED_TRANSACTION_METHOD, TXID_METHOD, UPFRONT_FLOW } from '../methods.ts'
+
+const UPFRONT: PaymentFlowConfig = { supported: [UPFRONT_FLOW], default: UPFRONT_FLOW }
+/** Settled before the resource is served unless the seller asks otherwise: who verifies first serves as many copies as come at once. */
+const EITHER: PaymentFlowConfig = { supported: [AUTHORIZATION_FLOW, UPFRONT_FLOW], default: UPFRONT_FLOW }
+
+/**
+ * The scheme `exact` of one network for `x402ResourceServer`: native currency and the tokens the network is configured with. Where the core of the packages
+ * does not, it holds a payment against the resource that is asked for: a payment for one resource buys no other.
+ */
+export class ExactServer implements SchemeNetworkServer {
+  readonly scheme = EXACT_SCHEME
+  readonly defaultAssetTransferMethod: string
+  readonly paymentFlows: Readonly<Record<string, PaymentFlowConfig>>
+  readonly schemeHooks: SchemeServerHooks = { onBeforeVerify: checkResource, onBeforeSettle: checkResource }
+  readonly dynamicExtraFields = ['recentBlockhash', 'lastValidBlockHeight']
+  readonly #network: Network
+
+  constructor(network: Network) {
+    this.#network = network
+    this.defaultAssetTransferMethod = methodsOf(network.network, { native: false })[0]
+    const natives = [TXID_METHOD, SIGNED_TRANSACTION_METHOD, NATIVE_TRANSFER_METHOD].map((method) => [method, UPFRONT] as const)
+    this.paymentFlows = Object.fromEntries([...natives, ...methodsOf(network.network, { native: false }).map((method) => [method, EITHER] as const)])
+  }
+
+  getAssetDecimals(asset: string): number | undefined {
+    return findAsset(this.#network, asset)?.decimals
+  }
+
+  /** An amount in atomic units and an asset; or a number of the native currency. Prices in dollars are refused: nothing here knows a rate. */
+  async parsePrice(price: Price): Promise<AssetAmount> {
+    if (typeof price === 'object') {
+      const asset = findAsset(this.#network, price.asset)
+      if (!asset) throw new Error(`${price.asset} is no asset of ${this.#network.network}.`)
+      return { amount: price.amount, asset: asset.address, extra: price.extra ?? {} }
+    }
+    const native = nativeAsset(this.#network)
+    const amount = parseAmount(String(price), native.decimals)
+    if (!amount.ok) throw new Error(`${String(price)} is no amount of ${native.symbol}.`)
+    return { amount: amount.atomic.toString(), asset: native.address, extra: {} }
+  }
+
+  /** Names the method, and on Solana who pays the network, as the facilitator says. */
+  async enhancePaymentRequirements(
+    requirements: PaymentRequirements,
+    supportedKind: { network: NetworkName; extra?: Record<string, unknown> },
+  ): Promise<PaymentRequirements> {
+    const asset = findAsset(this.#network, requirements.asset)
+    if (!asset) throw new Error(`${requirements.asset} is no asset of ${this.#network.network}.`)
+    const [method] = methodsOf(this.#network.network, asset)
+    const feePayer = asset.native || familyOf(this.#network.network) === 'evm' ? undefined : supportedKind.extra?.feePayer
+    const { decimals, symbol } = asset
+    const named = asset.native ? { assetTransferMethod: method, decimals, symbol } : {}
+    return { ...requirements, extra: { ...named, ...(feePayer !== undefined && { feePayer }), ...requirements.extra } }
+  }
+}
+
+/** The core compares the terms of a payment with what is asked, and not what they are for. It must not throw: the core takes that for consent. */
+async function checkResource({ paymentPayload, transportContext }: VerifyContext | SettleContext): Promise<{ abort: true; reason: string } | undefined> {
+  const asked = requestedUrl(transportContext)
+  const paid = paymentPayload.resource?.url
+  return asked !== undefined && paid === asked ? undefined : { abort: true, reason: 'resource_mismatch' }
+}
+
+function requestedUrl(context: unknown): string | undefined {
+  try {
+    const { request } = context as { request: { adapter: { getUrl: () => string } } }
+    return request.adapter.getUrl()
+  } catch {
+    return undefined
+  }
+}
