@@ -1,5 +1,18 @@
 import { Connection, Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js'
-import { createPublicClient, createTestClient, getAddress, http, parseEther, type Address, type Hash, type Hex, type PublicClient, type TestClient } from 'viem'
+import {
+  createPublicClient,
+  createTestClient,
+  createWalletClient,
+  erc20Abi,
+  getAddress,
+  http,
+  parseEther,
+  type Address,
+  type Hash,
+  type Hex,
+  type PublicClient,
+  type TestClient,
+} from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { Devnet } from '#devnet/network.ts'
 
@@ -68,4 +81,19 @@ export async function installGuardProgram({ solana }: Chains, guard: string): Pr
   const request = { jsonrpc: '2.0', id: 1, method: 'surfnet_setAccount', params: [guard, account] }
   const response = await fetch(solana.rpcEndpoint, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(request) })
   if (!response.ok) throw new Error(`The guard program could not be installed: ${response.status}`)
+}
+
+/** Sends USDC of the demo buyer's to an account, in a transaction of its own. */
+export async function giveUsdc({ evm }: Chains, net: Pick<Devnet, 'evm' | 'wallets'>, to: { address: Address; units: bigint }): Promise<void> {
+  const chain = {
+    id: net.evm.chainId,
+    name: 'local',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [net.evm.rpcUrl] } },
+  }
+  const client = createWalletClient({ account: privateKeyToAccount(net.wallets.buyer.evm.privateKey), chain, transport: http(net.evm.rpcUrl) })
+  const token = net.evm.tokens.USDC?.address as Address
+  const hash = await client.writeContract({ address: token, abi: erc20Abi, functionName: 'transfer', args: [to.address, to.units] })
+  const { status } = await evm.waitForTransactionReceipt({ hash, timeout: 15_000 })
+  if (status !== 'success') throw new Error('The USDC did not arrive.')
 }

@@ -1,5 +1,15 @@
 import type { BrowserContext, Page } from '@playwright/test'
-import { createPublicClient, createWalletClient, http, isHex, numberToHex, type Address, type Hex, type TransactionRequestEIP1559 } from 'viem'
+import {
+  createPublicClient,
+  createWalletClient,
+  http,
+  isHex,
+  numberToHex,
+  type Address,
+  type Hex,
+  type TransactionRequestEIP1559,
+  type TypedDataDefinition,
+} from 'viem'
 import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import * as v from 'valibot'
 import { decide, toAnswer, WalletError, type Answer, type Approval } from './control.ts'
@@ -38,6 +48,8 @@ export class EthereumWallet {
   chainId: number
   readonly requests: string[] = []
   readonly sent: Hex[] = []
+  /** The primary types of the typed data it signed. */
+  readonly typed: string[] = []
   readonly #accounts: readonly PrivateKeyAccount[]
   readonly #rpcUrl: string
   readonly #appChainId: number
@@ -131,6 +143,8 @@ export class EthereumWallet {
         return this.#send(v.parse(Call, params[0]))
       case 'personal_sign':
         return this.#signMessage(v.parse(v.string(), params[0]), v.parse(v.string(), params[1]))
+      case 'eth_signTypedData_v4':
+        return this.#signTypedData(v.parse(v.string(), params[0]), v.parse(v.string(), params[1]))
       case 'eth_sign':
       case 'eth_signTransaction':
         throw new WalletError(4200, `The method "${method}" is not supported.`)
@@ -183,6 +197,16 @@ export class EthereumWallet {
     return this.#account.signMessage({ message: isHex(message) ? { raw: message } : message })
   }
 
+  /** As MetaMask does: the domain must be of the chain the wallet is on. */
+  async #signTypedData(from: string, text: string): Promise<Hex> {
+    this.#requireAccount(from)
+    const data = parseTypedData(text)
+    if (Number(data.domain?.chainId) !== this.chainId) throw new WalletError(-32603, `Provided chainId "${data.domain?.chainId}" must match the active chainId`)
+    await decide(this.signing)
+    this.typed.push(data.primaryType)
+    return this.#account.signTypedData(data)
+  }
+
   #requireAccount(address: string): void {
     if (!this.#connected || address.toLowerCase() !== this.address.toLowerCase()) {
       throw new WalletError(4100, 'The requested account and/or method has not been authorized by the user.')
@@ -194,4 +218,10 @@ export class EthereumWallet {
     // The page may read anything through its wallet; the chain itself refuses what it does not know.
     return client.transport.request({ method, params })
   }
+}
+
+/** The wallet's own types stand in every request; what is signed leaves them out. */
+function parseTypedData(text: string): TypedDataDefinition {
+  const { types, ...data } = JSON.parse(text) as TypedDataDefinition & { types: Record<string, unknown> }
+  return { ...data, types: Object.fromEntries(Object.entries(types).filter(([name]) => name !== 'EIP712Domain')) } as TypedDataDefinition
 }

@@ -13,7 +13,15 @@ const choice = <const T extends readonly string[]>(values: T) => v.fallback(v.op
 
 /** One or several of a few, with commas. */
 const several = (values: readonly string[]) =>
-  v.fallback(v.optional(v.pipe(v.string(), v.check((list) => list.split(',').every((value) => values.includes(value))))), undefined)
+  v.fallback(
+    v.optional(
+      v.pipe(
+        v.string(),
+        v.check((list) => list.split(',').every((value) => values.includes(value))),
+      ),
+    ),
+    undefined,
+  )
 const spelled = (pattern: RegExp) => v.fallback(v.optional(v.pipe(v.string(), v.regex(pattern))), undefined)
 const day = spelled(/^[12][0-9]{3}-[01][0-9]-[0-3][0-9]$/)
 const decimal = spelled(/^[0-9]{1,30}(\.[0-9]{1,36})?$/)
@@ -62,6 +70,16 @@ export const routes = {
   },
   payment: { path: '/payments/:paymentId', title: msg`Payment`, search: v.object({}) },
   developers: { path: '/developers', title: msg`Developers`, search: v.object({ period: choice(['hour', 'day']), key: text(40) }) },
+  verify: { path: '/verify', title: msg`Verify`, search: v.object({}) },
+  explore: {
+    path: '/explore',
+    title: msg`Explore`,
+    search: v.object({
+      url: text(2048),
+      /** A paid request of this browser. */
+      visit: text(40),
+    }),
+  },
   settings: { path: '/settings', title: msg`Settings`, search: v.object({}) },
 } as const satisfies Record<string, Route>
 

@@ -11,11 +11,18 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
   payments: () => import('../pages/payments/PaymentsPage.tsx').then((module) => ({ default: module.PaymentsPage })),
   payment: () => import('../pages/payment/PaymentPage.tsx').then((module) => ({ default: module.PaymentPage })),
   developers: () => import('../pages/developers/DevelopersPage.tsx').then((module) => ({ default: module.DevelopersPage })),
+  verify: () => import('../pages/verify/VerifyPage.tsx').then((module) => ({ default: module.VerifyPage })),
+  explore: () => import('../pages/explore/ExplorePage.tsx').then((module) => ({ default: module.ExplorePage })),
   settings: () => import('../pages/settings/SettingsPage.tsx').then((module) => ({ default: module.SettingsPage })),
 }
 
 /** Catalogs a page needs beside its own and the desk's. */
-const words: Partial<Record<RouteName, readonly string[]>> = { checkout: ['paying'], payLink: ['checkout', 'paying'] }
+const words: Partial<Record<RouteName, readonly string[]>> = {
+  checkout: ['paying'],
+  explore: ['paying', 'checkout'],
+  verify: ['paying', 'checkout'],
+  payLink: ['checkout', 'paying'],
+}
 
 async function load(name: RouteName): Promise<{ default: ComponentType }> {
   const [page] = await Promise.all([loaders[name](), ...[name, ...(words[name] ?? [])].map(loadMessages)])

@@ -9,7 +9,6 @@ import { browserLocks, walletLock } from '../../../payment/lock.ts'
 import type { PaymentOrder } from '../../../payment/order.ts'
 import type { Clock, Ports } from '../../../payment/ports.ts'
 import { PaymentRun } from '../../../payment/run.ts'
-import type { ConnectedAccount } from '../../../wallet/accounts.ts'
 import type { TypedData } from '../../../wallet/evm/sign-typed-data.ts'
 import { loadStack } from '../../../wallet/stack.ts'
 import { buildHere } from './build-here.ts'
@@ -38,8 +37,11 @@ export function termsOf(visit: Pick<Visit, 'version' | 'entry' | 'resource'>): T
   return readOrder(visit.version, parseJson(visit.entry), visit.resource)
 }
 
+/** Whose wallet pays. */
+export type Payer = { address: string; walletName: string }
+
 /** The order of a visit: what the machine pays. */
-export function orderOf(visit: Visit, network: Network, account: ConnectedAccount): PaymentOrder {
+export function orderOf(visit: Visit, network: Network, payer: Payer): PaymentOrder {
   const terms = termsOf(visit)
   const asset = findAsset(network, terms.asset)
   if (!asset) throw new Error(`${terms.asset} is not configured.`)
@@ -48,12 +50,12 @@ export function orderOf(visit: Visit, network: Network, account: ConnectedAccoun
     createdAt: serverNow(),
     network: terms.network,
     asset,
-    sender: account.address,
+    sender: payer.address,
     recipient: terms.payTo,
     amountAtomic: terms.amountAtomic,
     resource: terms.resource.url,
     ...(terms.resource.description && { description: terms.resource.description }),
-    walletName: account.walletName,
+    walletName: payer.walletName,
     ...(visit.way === 'authorization' && { signedOnly: true as const }),
   }
 }
@@ -85,16 +87,16 @@ export async function mayHavePaid(id: string): Promise<boolean> {
 }
 
 /**
- * Has the wallet sign a proof, which moves nothing. I7: not while another tab has a request open in this wallet.
+ * Has the wallet sign a proof, which moves nothing. I7: null while another tab has a request open in this wallet.
  * @throws WalletProblem
  */
-export async function signProof(network: Network, order: PaymentOrder, data: TypedData): Promise<string | 'busy'> {
+export async function signProof(network: Network, order: PaymentOrder, data: TypedData): Promise<string | null> {
   const stack = await loadStack('evm')
   locks ??= browserLocks()
   const asked = await locks.attempt(walletLock('evm', order.walletName), () =>
     stack.signTypedData(network, { address: order.sender, walletName: order.walletName }, data),
   )
-  return asked.held ? asked.value : 'busy'
+  return asked.held ? asked.value : null
 }
 
 async function portsFor(visit: Visit): Promise<Ports> {

@@ -1,0 +1,83 @@
+import type { Page } from '@playwright/test'
+import { PublicKey } from '@solana/web3.js'
+import { parseEther } from 'viem'
+import { connect, expectReviewed, signButton } from './checkout.ts'
+import { giveUsdc, until } from './chain.ts'
+import { expect, test } from './fixtures.ts'
+
+/** A person reads pages that cost money: the shop of the local network, paid in each of its currencies and versions. */
+
+const ARTICLES = { eth: '/articles/settlement-without-banks', sol: '/articles/the-price-of-finality', usdc: '/articles/reading-a-402' }
+
+async function askFor(page: Page, url: string, via?: 'relay'): Promise<void> {
+  await page.goto('/explore')
+  await page.getByLabel('Address of the resource').fill(url)
+  if (via === 'relay') {
+    await page.getByText('Headers, body and the way there').click()
+    await page.getByRole('radio', { name: 'Through the relay' }).check()
+  }
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+}
+
+/** The offer in a currency, once the reader's balance is there. */
+function offerIn(page: Page, symbol: string) {
+  return page
+    .getByRole('listitem')
+    .filter({ hasText: symbol })
+    .filter({ has: page.getByRole('button', { name: 'Review and pay' }) })
+}
+
+async function expectServed(page: Page): Promise<void> {
+  await expect(page.getByRole('heading', { name: 'What you paid for' })).toBeVisible({ timeout: 45_000 })
+}
+
+for (const version of [2, 1] as const) {
+  test(`an article for ETH, version ${version}: one transaction, one free signature`, async ({ net, chains, buyer }) => {
+    const { page, ethereum } = await buyer({ ether: '1' })
+    const before = await chains.evm.getBalance({ address: net.wallets.seller.evm.address })
+    await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
+    await expect(page.getByRole('heading', { name: 'This costs something' })).toBeVisible()
+    await connect(page, 'MetaMask')
+    if (version === 1) await page.getByRole('radio', { name: 'version 1' }).check()
+    await offerIn(page, '0.01').first().getByRole('button', { name: 'Review and pay' }).click()
+    await expectReviewed(page, 'MetaMask')
+    await signButton(page, 'MetaMask').click()
+    await page.getByRole('button', { name: 'Sign the proof in MetaMask' }).click({ timeout: 30_000 })
+    await expectServed(page)
+
+    expect(ethereum.sent).toHaveLength(1)
+    expect(ethereum.typed).toEqual(['PaymentProof'])
+    expect((await chains.evm.getBalance({ address: net.wallets.seller.evm.address })) - before).toBe(parseEther('0.01'))
+  })
+
+  test(`an article for SOL, version ${version}: one signature, the seller sends`, async ({ net, chains, buyer }) => {
+    const { page, solana } = await buyer({ sol: 2 })
+    const seller = new PublicKey(net.wallets.seller.solana.address)
+    const before = await chains.solana.getBalance(seller)
+    await askFor(page, `${net.urls.seller}${ARTICLES.sol}`)
+    await connect(page, 'Phantom')
+    if (version === 1) await page.getByRole('radio', { name: 'version 1' }).check()
+    await offerIn(page, '0.1').filter({ hasText: 'The seller sends it' }).getByRole('button', { name: 'Review and pay' }).click()
+    await expectReviewed(page, 'Phantom')
+    await signButton(page, 'Phantom').click()
+    await expectServed(page)
+
+    expect(solana.signed).toHaveLength(1)
+    await until(async () => (await chains.solana.getBalance(seller)) - before === 100_000_000, 'the seller’s 0.1 SOL')
+  })
+
+  test(`an article for USDC, version ${version}: one signature and no gas`, async ({ net, chains, buyer }) => {
+    const { page, ethereum } = await buyer()
+    await giveUsdc(chains, net, { address: ethereum.address, units: 5_000_000n })
+    await askFor(page, `${net.urls.seller}${ARTICLES.usdc}`)
+    await connect(page, 'MetaMask')
+    if (version === 1) await page.getByRole('radio', { name: 'version 1' }).check()
+    await offerIn(page, 'USDC').first().getByRole('button', { name: 'Review and pay' }).click()
+    await expectReviewed(page, 'MetaMask')
+    await signButton(page, 'MetaMask').click()
+    await expectServed(page)
+
+    expect(ethereum.sent).toEqual([])
+    expect(ethereum.typed).toEqual(['TransferWithAuthorization'])
+  })
+}

@@ -1,0 +1,38 @@
+import { Trans } from '@lingui/react/macro'
+import { AnswerCard } from './AnswerCard.tsx'
+import type { Asked } from './ask.ts'
+import { isChallenge, readChallenge } from './challenge.ts'
+import { ChallengeCard } from './ChallengeCard.tsx'
+import { NoChallengeCard } from './NoChallengeCard.tsx'
+import type { Choice } from './open-visit.ts'
+import type { ResourceRequest } from './request.ts'
+import { UnansweredCard } from './UnansweredCard.tsx'
+
+export type AnsweredProps = {
+  view: { request: ResourceRequest; asked: Asked; at: number }
+  busy: boolean
+  onPay: (choice: Choice) => void
+  onRetry: () => void
+  onRelay: () => void
+}
+
+/** What came of a request without a payment. */
+export function Answered({ view, busy, onPay, onRetry, onRelay }: AnsweredProps) {
+  const { asked, request, at } = view
+  if (asked.kind === 'unanswered') return <UnansweredCard onRelay={onRelay} onRetry={onRetry} request={request} unanswered={asked} />
+  const { answer } = asked
+  if (answer.status !== 402)
+    return <AnswerCard answer={answer} title={answer.status < 400 ? <Trans>This costs nothing</Trans> : <Trans>The server’s answer</Trans>} />
+  const read = readChallenge(answer)
+  if (!isChallenge(read)) return <NoChallengeCard answer={answer} none={read} onRelay={onRelay} request={request} />
+  return (
+    <ChallengeCard
+      answer={answer}
+      busy={busy}
+      challenge={read}
+      direct={request.via === 'direct'}
+      key={at}
+      onPay={(offer, { account, way, version }) => onPay({ offer, version, way, payer: { address: account.address, walletName: account.walletName } })}
+    />
+  )
+}

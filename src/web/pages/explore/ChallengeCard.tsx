@@ -1,0 +1,155 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
+import { Banner } from '../../ui/Banner.tsx'
+import { Badge } from '../../ui/Badge.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Segmented } from '../../ui/Segmented.tsx'
+import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
+import type { Answer } from './ask.ts'
+import { HeaderList } from './AnswerCard.tsx'
+import type { Challenge, Offer, Version } from './challenge.ts'
+import { JsonTree } from './JsonTree.tsx'
+import { lintChallenge } from './lints.ts'
+import { OfferCard, type OfferCardProps } from './OfferCard.tsx'
+
+export type ChallengeCardProps = {
+  challenge: Challenge
+  answer: Answer
+  /** This browser read it itself. */
+  direct: boolean
+  busy: boolean
+  onPay: (offer: Offer, payer: Parameters<OfferCardProps['onPay']>[1] & { version: Version }) => void
+}
+
+/** What a 402 asks: the ways to pay it, and what stands in it. */
+export function ChallengeCard({ challenge, answer, direct, busy, onPay }: ChallengeCardProps) {
+  const { t } = useLingui()
+  const { offers, unreadable, versions, resource, error } = challenge
+  const [version, setVersion] = useState<Version>(versions[0] ?? 2)
+  const shown = offers.filter(({ entries }) => version in entries)
+  return (
+    <Card
+      action={
+        <Badge tone="info">
+          <span className="figures">402</span>
+        </Badge>
+      }
+      flush
+      title={<Trans>This costs something</Trans>}
+    >
+      <div className="space-y-3 px-5 pb-4">
+        {resource && (
+          <p className="text-sm">
+            {resource.description && <UntrustedText className="block font-medium" text={resource.description} />}
+            <UntrustedLink className="text-muted break-all" href={resource.url} />
+          </p>
+        )}
+        {error && error.toLowerCase() !== 'payment required' && (
+          <p className="text-sm text-muted">
+            <Trans>
+              The server says: <UntrustedText text={error} />
+            </Trans>
+          </p>
+        )}
+        {versions.length > 1 && (
+          <Segmented
+            label={t`Version of x402`}
+            onChange={(chosen) => setVersion(chosen === '1' ? 1 : 2)}
+            options={[
+              { value: '2', label: t`x402 version 2` },
+              { value: '1', label: t`version 1` },
+            ]}
+            value={version === 1 ? '1' : '2'}
+          />
+        )}
+      </div>
+      {shown.length > 0 ? (
+        <ul className="divide-y divide-line border-t border-line">
+          {shown.map((offer, index) => (
+            <OfferCard busy={busy} key={index} offer={offer} onPay={(chosen, payer) => onPay(chosen, { ...payer, version })} />
+          ))}
+        </ul>
+      ) : (
+        <div className="border-t border-line px-5 py-4">
+          <Banner tone="warn">
+            <Trans>There is no way to pay it that this page understands.</Trans>
+          </Banner>
+        </div>
+      )}
+      <div className="border-t border-line px-5 py-4">
+        <UnreadableList list={unreadable} />
+        <Lints answer={answer} challenge={challenge} direct={direct} />
+        <details className="group">
+          <summary className="inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
+            <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
+            <Trans>What the server sent, as it came</Trans>
+          </summary>
+          <div className="mt-2 grid gap-3 lg:grid-cols-2">
+            {versions.map((each) => (
+              <Raw key={each} value={challenge.raw[each]} version={each} />
+            ))}
+          </div>
+        </details>
+        <HeaderList answer={answer} />
+      </div>
+    </Card>
+  )
+}
+
+function UnreadableList({ list }: { list: Challenge['unreadable'] }) {
+  if (list.length === 0) return null
+  return (
+    <ul className="mb-3 space-y-1 text-sm text-muted">
+      {list.map(({ problem, version }, index) => (
+        <li className="flex items-start gap-1.5" key={index}>
+          <Icon className="mt-0.5 shrink-0" name="info" />
+          <span>
+            <Trans>
+              One more way (version {version}) cannot be read. <UntrustedText text={problem} />
+            </Trans>
+          </span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Raw({ version, value }: { version: Version; value: unknown }) {
+  const { t } = useLingui()
+  return (
+    <div className="min-w-0">
+      <p className="mb-1 text-xs text-muted">{version === 2 ? <Trans>Version 2, from the header</Trans> : <Trans>Version 1, from the body</Trans>}</p>
+      <div
+        aria-label={version === 2 ? t`Version 2, from the header` : t`Version 1, from the body`}
+        className="max-h-96 overflow-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px]"
+        role="region"
+        tabIndex={0}
+      >
+        <JsonTree value={value} />
+      </div>
+    </div>
+  )
+}
+
+function Lints({ challenge, answer, direct }: { challenge: Challenge; answer: Answer; direct: boolean }) {
+  const { t } = useLingui()
+  const lints = lintChallenge(challenge, answer, direct)
+  if (lints.length === 0) return null
+  return (
+    <details className="group mb-2">
+      <summary className="inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
+        <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
+        <Trans>What this server could do better</Trans>
+      </summary>
+      <ul className="mt-2 space-y-2 text-sm">
+        {lints.map(({ text, fix }) => (
+          <li key={fix}>
+            <p>{t(text)}</p>
+            <code className="block rounded-sm bg-sunken px-2 py-1 font-mono text-[13px] break-all">{fix}</code>
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}

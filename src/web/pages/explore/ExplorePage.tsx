@@ -1,0 +1,87 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { pathTo } from '../../paths.ts'
+import type { PaymentRun } from '../../payment/run.ts'
+import { navigate } from '../../router/location.ts'
+import { PageHeader } from '../../shell/PageHeader.tsx'
+import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Stepper } from '../../ui/Stepper.tsx'
+import { Answered } from './Answered.tsx'
+import { choiceAgain } from './open-visit.ts'
+import { isServed } from './pay/visit.ts'
+import { VisitFlow } from './pay/VisitFlow.tsx'
+import { RequestForm } from './RequestForm.tsx'
+import type { ResourceRequest } from './request.ts'
+import { Unfinished } from './Unfinished.tsx'
+import { useExplorer, type View } from './use-explorer.ts'
+
+/** Asks for a resource that costs something, and shows each step of paying for it. */
+export function ExplorePage() {
+  const { t } = useLingui()
+  const { fields, setFields, view, busy, send, begin, pay } = useExplorer()
+  const byRelay = (request: ResourceRequest) => {
+    setFields({ ...fields, via: 'relay' })
+    void send({ ...request, via: 'relay' })
+  }
+
+  return (
+    <div className="mx-auto max-w-[880px]">
+      <PageHeader
+        subtitle={<Trans>Ask for something that costs money, see what the server wants, and pay for it step by step.</Trans>}
+        title={<Trans>Explore</Trans>}
+      />
+      <div className="mb-5">
+        <Stepper
+          current={stepOf(view)}
+          label={t`A paid request`}
+          steps={[
+            { id: 'ask', label: t`Ask` },
+            { id: 'terms', label: t`Terms` },
+            { id: 'pay', label: t`Pay` },
+            { id: 'answer', label: t`Answer` },
+          ]}
+        />
+      </div>
+      {view.name !== 'visit' && <Unfinished onOpen={(id) => navigate(pathTo('explore', { search: { visit: id } }), { replace: true })} />}
+      <RequestForm busy={busy} fields={fields} onAsk={(request) => void send(request)} onChange={setFields} />
+      <div className="mt-4 space-y-4">
+        {'notice' in view && view.notice && (
+          <Banner role="alert" tone="warn">
+            {view.notice}
+          </Banner>
+        )}
+        {view.name === 'opening' && <PageSkeleton />}
+        {view.name === 'answer' && (
+          <Answered
+            busy={busy}
+            onPay={(choice) => void pay(view, choice)}
+            onRelay={() => byRelay(view.request)}
+            onRetry={() => void send(view.request)}
+            view={view}
+          />
+        )}
+        {view.name === 'visit' && (
+          <VisitFlow
+            first={view.visit}
+            key={view.visit.id}
+            onLeave={() => void send(view.request)}
+            onOther={({ sender, walletName }) => void begin(view.request, choiceAgain(view.visit, { address: sender, walletName }))}
+            onPayAnew={(offer) => void begin(view.request, choiceAgain(view.visit, payerOf(view.run), offer))}
+            run={view.run}
+          />
+        )}
+      </div>
+    </div>
+  )
+}
+
+function stepOf(view: View): string {
+  if (view.name === 'visit') return isServed(view.visit) ? 'answer' : 'pay'
+  if (view.name !== 'answer' || view.asked.kind !== 'answered') return 'ask'
+  return view.asked.answer.status === 402 ? 'terms' : 'answer'
+}
+
+function payerOf(run: PaymentRun): { address: string; walletName: string } {
+  const { sender, walletName } = run.state().order
+  return { address: sender, walletName }
+}

@@ -1,0 +1,86 @@
+import { Trans } from '@lingui/react/macro'
+import { useState, type FormEvent } from 'react'
+import { RELAY_METHODS } from '#contract/relay.ts'
+import { useConfig } from '../../shell/use-config.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Input } from '../../ui/Input.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { RequestDetails } from './RequestDetails.tsx'
+import { readRequest, type Method, type RequestFields, type ResourceRequest } from './request.ts'
+
+export type RequestFormProps = {
+  fields: RequestFields
+  onChange: (fields: RequestFields) => void
+  onAsk: (request: ResourceRequest) => void
+  busy: boolean
+}
+
+/** Where the way begins: what to ask, and how to get there. */
+export function RequestForm({ fields, onChange, onAsk, busy }: RequestFormProps) {
+  const { examples } = useConfig()
+  const [problems, setProblems] = useState<Partial<Record<'url' | 'headers' | 'body', string>>>({})
+  const set = (change: Partial<RequestFields>) => onChange({ ...fields, ...change })
+
+  function submit(event: FormEvent) {
+    event.preventDefault()
+    send(fields)
+  }
+
+  function send(asked: RequestFields) {
+    const read = readRequest(asked)
+    setProblems(read.ok ? {} : read.problems)
+    if (read.ok) onAsk(read.request)
+  }
+
+  function tryExample(url: string) {
+    const asked: RequestFields = { ...fields, method: 'GET', url, headers: '', body: '' }
+    onChange(asked)
+    send(asked)
+  }
+
+  return (
+    <Card>
+      <form noValidate onSubmit={submit}>
+        <div className="grid gap-3 sm:grid-cols-[7.5rem_minmax(0,1fr)]">
+          <Field label={<Trans>Method</Trans>}>
+            <Select onChange={(event) => set({ method: event.target.value as Method })} value={fields.method}>
+              {RELAY_METHODS.map((method) => (
+                <option key={method} value={method}>
+                  {method}
+                </option>
+              ))}
+            </Select>
+          </Field>
+          <Field error={problems.url} label={<Trans>Address of the resource</Trans>}>
+            <Input inputMode="url" mono onChange={(event) => set({ url: event.target.value })} placeholder="https://" type="url" value={fields.url} />
+          </Field>
+        </div>
+
+        {examples.length > 0 && (
+          <div className="mt-3 flex flex-wrap items-center gap-2">
+            <span className="text-sm text-muted">
+              <Trans>Try one:</Trans>
+            </span>
+            {examples.map(({ name, url, description }) => (
+              <Button className="max-w-full" key={url} onClick={() => tryExample(url)} size="sm" title={url}>
+                <span className="truncate">{name}</span>
+                {description && <span className="font-normal text-muted max-sm:hidden">{description}</span>}
+              </Button>
+            ))}
+          </div>
+        )}
+
+        <RequestDetails fields={fields} onChange={set} problems={problems} />
+
+        <div className="mt-5">
+          <Button busy={busy} className="max-sm:w-full" icon={<Icon name="arrowOut" />} type="submit" variant="primary">
+            <Trans>Ask</Trans>
+          </Button>
+        </div>
+      </form>
+    </Card>
+  )
+}

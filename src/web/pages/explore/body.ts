@@ -1,0 +1,46 @@
+import { parseJson } from '#contract/json.ts'
+import { encodeBase64 } from '#x402/header.ts'
+import { headerOf } from './challenge.ts'
+import type { Answer } from './ask.ts'
+
+/** How an answer's body is shown: as text, a tree or a picture. Never as a page: nothing in it is carried out. */
+export type ShownBody =
+  | { kind: 'empty' }
+  | { kind: 'json'; value: unknown; text: string }
+  | { kind: 'text'; text: string }
+  | { kind: 'image'; src: string }
+  | { kind: 'binary' }
+
+const IMAGE = /^image\/(?:png|jpeg|gif|webp|avif|svg\+xml)$/
+/** More text than this is a file to be saved. */
+const MAX_TEXT = 200_000
+
+export function mimeTypeOf(answer: Pick<Answer, 'headers'>): string {
+  return (headerOf(answer, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
+export function readBody(answer: Answer): ShownBody {
+  if (answer.body.length === 0) return { kind: 'empty' }
+  const mimeType = mimeTypeOf(answer)
+  if (IMAGE.test(mimeType)) return { kind: 'image', src: `data:${mimeType};base64,${encodeBase64(answer.body)}` }
+  const text = readText(answer.body)
+  if (text === undefined || text.length > MAX_TEXT) return { kind: 'binary' }
+  if (mimeType === '' || mimeType.endsWith('json')) {
+    try {
+      return { kind: 'json', value: parseJson(text), text }
+    } catch {
+      return { kind: 'text', text }
+    }
+  }
+  return { kind: 'text', text }
+}
+
+/** Text is UTF-8 without the bytes that no text has. */
+function readText(body: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+    return text.includes('\0') ? undefined : text
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,43 @@
+import { Trans } from '@lingui/react/macro'
+import { Banner } from '../../../ui/Banner.tsx'
+import { Button } from '../../../ui/Button.tsx'
+import { Card } from '../../../ui/Card.tsx'
+import { Fact, Facts } from '../../../ui/Facts.tsx'
+import { Icon } from '../../../ui/Icon.tsx'
+import { UntrustedText } from '../../../ui/UntrustedText.tsx'
+import { StepHeading } from '../../checkout/StepHeading.tsx'
+import type { VisitView } from './use-visit.ts'
+
+/** The free signature that ties a transfer that landed to what it pays for. */
+export function ProofCard({ view }: { view: VisitView }) {
+  const { state, visit, signing, trouble, sign } = view
+  const { walletName } = state.order
+  return (
+    <Card>
+      <StepHeading>
+        <Trans>Now sign the proof</Trans>
+      </StepHeading>
+      <p className="mt-1 text-sm text-muted">
+        <Trans>It is free and moves nothing. It tells the seller that this payment is yours, and for this page only.</Trans>
+      </p>
+      <Facts className="mt-4 rounded-lg bg-sunken px-4 py-3">
+        <Fact name={<Trans>Pays for</Trans>} under="always">
+          <UntrustedText className="font-mono text-[13px] break-all" text={visit.resource.url} />
+        </Fact>
+        {visit.resource.description && (
+          <Fact name={<Trans>Description</Trans>} under="narrow">
+            <UntrustedText text={visit.resource.description} />
+          </Fact>
+        )}
+      </Facts>
+      {trouble && (
+        <Banner className="mt-4" role="alert" tone="warn">
+          {trouble}
+        </Banner>
+      )}
+      <Button busy={signing} className="mt-5 max-sm:w-full" icon={<Icon name="wallet" />} onClick={sign} variant="primary">
+        {trouble ? <Trans>Sign again in {walletName}</Trans> : <Trans>Sign the proof in {walletName}</Trans>}
+      </Button>
+    </Card>
+  )
+}

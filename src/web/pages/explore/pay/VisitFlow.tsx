@@ -1,0 +1,176 @@
+import { Trans } from '@lingui/react/macro'
+import { useEffect, useRef, type ReactNode } from 'react'
+import { canRebuild, isPaid, mayHaveLeft } from '../../../payment/machine.ts'
+import type { PaymentOrder } from '../../../payment/order.ts'
+import type { PaymentRun } from '../../../payment/run.ts'
+import { Banner } from '../../../ui/Banner.tsx'
+import { Button } from '../../../ui/Button.tsx'
+import { Card } from '../../../ui/Card.tsx'
+import { Icon } from '../../../ui/Icon.tsx'
+import { Spinner } from '../../../ui/Spinner.tsx'
+import { BuildStep } from '../../checkout/BuildStep.tsx'
+import { ReviewStep } from '../../checkout/ReviewStep.tsx'
+import { WalletStep } from '../../checkout/WalletStep.tsx'
+import { AnswerCard } from '../AnswerCard.tsx'
+import type { Offer } from '../challenge.ts'
+import { UnansweredCard } from '../UnansweredCard.tsx'
+import { PaidCard } from './PaidCard.tsx'
+import { ProofCard } from './ProofCard.tsx'
+import { RefusedCard } from './RefusedCard.tsx'
+import { useVisit, type VisitView } from './use-visit.ts'
+import { isServed, type Visit } from './visit.ts'
+
+export type VisitFlowProps = {
+  first: Visit
+  run: PaymentRun
+  /** Back to the terms; nothing was sent. */
+  onLeave: () => void
+  /** The same offer from another account. */
+  onOther: (order: PaymentOrder) => void
+  /** A new payment by terms the server named later. */
+  onPayAnew: (offer: Offer) => void
+}
+
+/** One paid request: review, wallet, chain, proof, answer. The payment is the machine's; what it buys is the visit's. */
+export function VisitFlow({ first, run, onLeave, onOther, onPayAnew }: VisitFlowProps) {
+  const view = useVisit(first, run)
+  const { state } = view
+  const container = useRef<HTMLDivElement>(null)
+  const screen = mayHaveLeft(state) || state.step === 'signed' ? (view.proof ? 'proof' : 'paid') : state.step === 'rejected' ? 'review' : state.step
+  useEffect(() => {
+    container.current?.querySelector<HTMLElement>('[data-step-heading]')?.focus()
+  }, [screen])
+
+  const leave = () => void run.cancel().then(onLeave)
+  return (
+    <div className="space-y-4" ref={container}>
+      {showStep(view, { run, leave, onOther, onPayAnew, onLeave })}
+    </div>
+  )
+}
+
+type Doing = Pick<VisitFlowProps, 'run' | 'onOther' | 'onPayAnew' | 'onLeave'> & { leave: () => void }
+
+function showStep(view: VisitView, { run, leave, onOther, onPayAnew, onLeave }: Doing): ReactNode {
+  const { state } = view
+  switch (state.step) {
+    case 'draft':
+    case 'building':
+    case 'expired_unsigned':
+    case 'cancelled':
+      return <BuildStep onChange={leave} onStart={(order) => void run.cancel().then(() => onOther(order))} run={run} state={state} />
+    case 'review':
+    case 'rejected':
+      return <ReviewStep key={state.attempt} onChange={leave} run={run} state={state} />
+    case 'awaiting_wallet':
+      return <WalletStep onChange={leave} state={state} />
+    default:
+      return (
+        <>
+          {view.proof && <ProofCard view={view} />}
+          <DeliveryCard onPayAnew={onPayAnew} view={view} />
+          <PaidCard view={view} />
+          {canRebuild(state) && !isServed(view.visit) && view.delivered?.delivery.outcome !== 'refused' && (
+            <Button icon={<Icon name="refresh" />} onClick={onLeave} variant="primary">
+              <Trans>Ask for the terms again</Trans>
+            </Button>
+          )}
+        </>
+      )
+  }
+}
+
+/** What the server gave for the payment. */
+function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer: Offer) => void }) {
+  const { visit, delivered, sending, send, state } = view
+  const { trouble } = view
+  if (!visit.header) return null
+  if (sending) {
+    return (
+      <Card>
+        <p className="flex items-center gap-3 text-sm" role="status">
+          <span className="text-accent">
+            <Spinner />
+          </span>
+          <Trans>Asking the server with your payment. It may settle it before it answers.</Trans>
+        </p>
+      </Card>
+    )
+  }
+  if (!delivered) return <Kept view={view} />
+  const { asked, delivery } = delivered
+  const storage = trouble && (
+    <Banner className="mb-4" role="alert" tone="warn">
+      {trouble}
+    </Banner>
+  )
+  if (asked.kind === 'unanswered')
+    return <UnansweredCard onRelay={() => send('relay')} onRetry={() => send()} paid request={visit.request} unanswered={asked} />
+  switch (delivery.outcome) {
+    case 'refused':
+      return <RefusedCard answer={asked.answer} onPayAnew={onPayAnew} view={view} />
+    case 'pending':
+      return (
+        <AnswerCard answer={asked.answer} title={<Trans>The payment is on its way</Trans>}>
+          <p className="mb-4 text-sm text-muted">
+            <Trans>The server waits for the network. It is asked again by itself, with the same payment.</Trans>
+          </p>
+        </AnswerCard>
+      )
+    case 'served':
+      return (
+        <AnswerCard answer={asked.answer} title={<Trans>What you paid for</Trans>}>
+          {storage}
+        </AnswerCard>
+      )
+    default:
+      return (
+        <AnswerCard
+          answer={asked.answer}
+          title={isPaid(state) ? <Trans>You paid, and the server answered {delivery.status}</Trans> : <Trans>The server answered {delivery.status}</Trans>}
+        >
+          {storage}
+          <Banner
+            action={
+              <Button busy={sending} icon={<Icon name="refresh" />} onClick={() => send()} size="sm">
+                <Trans>Retry with the same payment</Trans>
+              </Button>
+            }
+            className="mb-4"
+            role="alert"
+            tone="warn"
+          >
+            <Trans>Your payment is kept in this browser. Asking again sends the same one; nothing is signed or paid a second time.</Trans>
+          </Banner>
+        </AnswerCard>
+      )
+  }
+}
+
+/** After a reload: the header is there, its answer is not. */
+function Kept({ view }: { view: VisitView }) {
+  const { visit, send, sending, trouble } = view
+  const last = visit.deliveries.at(-1)
+  const status = last?.status
+  return (
+    <Card title={isServed(visit) ? <Trans>You have had the answer</Trans> : <Trans>Your payment is kept here</Trans>}>
+      <p className="text-sm text-muted">
+        {isServed(visit) ? (
+          <Trans>Asking again sends the same payment. It buys the same thing once more, where the server allows it, and costs nothing.</Trans>
+        ) : status ? (
+          <Trans>The server answered {status} the last time. Asking again sends the same payment; nothing is signed or paid a second time.</Trans>
+        ) : (
+          <Trans>No answer is known yet. Asking again sends the same payment; nothing is signed or paid a second time.</Trans>
+        )}
+      </p>
+      {trouble && (
+        <Banner className="mt-4" role="alert" tone="warn">
+          {trouble}
+        </Banner>
+      )}
+      <Button busy={sending} className="mt-4" icon={<Icon name="refresh" />} onClick={() => send()} variant="primary">
+        <Trans>Retry with the same payment</Trans>
+      </Button>
+    </Card>
+  )
+}

@@ -1,0 +1,64 @@
+import { t } from '@lingui/core/macro'
+import type { PaymentState } from '../../../payment/machine.ts'
+import type { Tone } from '../../../ui/Badge.tsx'
+import type { IconName } from '../../../ui/Icon.tsx'
+import type { Way } from '../usable.ts'
+
+type Outgoing = Extract<PaymentState, { sent: unknown }>
+export type PaidProgress = { title: string; body: string; tone: Tone; icon: IconName; working: boolean }
+
+/** How the payment of a visit is doing, by what this browser's own node shows. */
+export function progressOf(state: Outgoing, way: Way): PaidProgress {
+  const waiting = { tone: 'info', icon: 'hourglass', working: true } as const
+  const bySeller = way === 'signed_transfer' || way === 'authorization'
+  const { walletName } = state.order
+  switch (state.step) {
+    case 'signed':
+    case 'broadcast':
+      return bySeller
+        ? { ...waiting, title: t`Signed, in the seller’s hands`, body: t`The seller sends it. This page watches the chain for it.` }
+        : { ...waiting, title: t`Sent`, body: t`Waiting for the network to show it. You can leave; this page goes on where it was.` }
+    case 'submitted':
+      return { ...waiting, title: state.landed ? t`In a block` : t`On its way`, body: t`The network has it. Waiting for confirmations.` }
+    case 'confirmed':
+      return { title: t`Paid`, body: t`The network confirmed the payment.`, tone: 'good', icon: 'check', working: false }
+    case 'finalized':
+      return { title: t`Paid, for good`, body: t`The payment is final and cannot be undone.`, tone: 'good', icon: 'checkDouble', working: false }
+    case 'rolled_back':
+      return { title: t`Taken back by the network`, body: t`The block with this payment is gone. It may land again.`, tone: 'bad', icon: 'back', working: true }
+    case 'unknown':
+      return {
+        title: t`Not on the chain yet`,
+        body:
+          state.reason === 'wallet_lost'
+            ? t`${walletName}’s answer got lost. If its window is still open, answer it there. Do not pay a second time.`
+            : bySeller
+              ? t`The seller has your signature and has not used it. Until it runs out it can still be used, so nothing is paid anew before that.`
+              : t`It was sent, and the network does not show it yet. Do not pay a second time.`,
+        tone: 'warn',
+        icon: 'question',
+        working: true,
+      }
+    case 'failed':
+      return failureOf(state, bySeller)
+  }
+}
+
+function failureOf(state: Extract<PaymentState, { step: 'failed' }>, bySeller: boolean): PaidProgress {
+  const failed = { tone: 'bad', icon: 'cross', working: false } as const
+  if (state.reason === 'other')
+    return {
+      ...failed,
+      title: t`Something else landed`,
+      body: t`The transaction on the chain is not this payment. Look at it in your wallet before you pay again.`,
+    }
+  if (state.reason === 'reverted') return { ...failed, title: t`The network refused it`, body: t`It was carried out and failed. The seller got nothing.` }
+  return bySeller
+    ? {
+        ...failed,
+        tone: 'neutral',
+        title: t`Your signature ran out unused`,
+        body: t`The chain proves that it can no longer be used. Nothing was paid. You can pay again safely.`,
+      }
+    : { ...failed, title: t`It did not land`, body: t`The chain proves that it can no longer be carried out. Nothing was paid. You can pay again safely.` }
+}

@@ -1,0 +1,92 @@
+import { useLingui } from '@lingui/react/macro'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { pathTo } from '../../paths.ts'
+import { navigate } from '../../router/location.ts'
+import { useSearch } from '../../router/use-route.ts'
+import type { PaymentRun } from '../../payment/run.ts'
+import { announce } from '../../ui/announce.tsx'
+import { ask, type Asked } from './ask.ts'
+import { isChallenge, readChallenge } from './challenge.ts'
+import { openVisit, startVisit, type Choice } from './open-visit.ts'
+import type { Visit } from './pay/visit.ts'
+import { findSame, FRESH_MS, hasRisen } from './price.ts'
+import type { RequestFields, ResourceRequest } from './request.ts'
+
+export type View =
+  | { name: 'idle'; notice?: string }
+  | { name: 'opening' }
+  | { name: 'answer'; request: ResourceRequest; asked: Asked; at: number; notice?: string }
+  | { name: 'visit'; visit: Visit; run: PaymentRun; request: ResourceRequest }
+
+/** The request in the form, what came of it, and the payment it led to. */
+export function useExplorer() {
+  const { t } = useLingui()
+  const search = useSearch('explore')
+  const [fields, setFields] = useState<RequestFields>({ method: 'GET', url: search.url ?? '', headers: '', body: '', via: 'direct' })
+  const [view, setView] = useState<View>(search.visit ? { name: 'opening' } : { name: 'idle' })
+  const [busy, setBusy] = useState(false)
+  const turn = useRef(0)
+  const wanted = search.visit
+
+  useEffect(() => {
+    if (!wanted) return
+    let current = true
+    void openVisit(wanted).then((opened) => {
+      if (!current) return
+      if (!opened.ok)
+        return setView({
+          name: 'idle',
+          notice: opened.reason === 'held' ? t`This request is open in another tab. Go on there.` : t`This browser does not know that request any more.`,
+        })
+      const { request } = opened.visit
+      setFields((old) => (old.url ? old : { ...old, method: request.method, url: request.url, via: request.via }))
+      setView((old) => (old.name === 'visit' && old.visit.id === wanted ? old : { name: 'visit', visit: opened.visit, run: opened.run, request }))
+    })
+    return () => {
+      current = false
+    }
+  }, [wanted, t])
+
+  const send = useCallback(
+    async (request: ResourceRequest) => {
+      const mine = ++turn.current
+      setBusy(true)
+      navigate(pathTo('explore', { search: { url: request.url } }), { replace: true })
+      const asked = await ask(request)
+      if (turn.current !== mine) return
+      setBusy(false)
+      setView({ name: 'answer', request, asked, at: Date.now() })
+      const status = asked.kind === 'answered' ? asked.answer.status : null
+      announce(status === null ? t`No answer.` : t`The server answered ${status}.`)
+    },
+    [t],
+  )
+
+  const begin = useCallback(async (request: ResourceRequest, choice: Choice) => {
+    const { visit, run } = await startVisit(request, choice)
+    setView({ name: 'visit', visit, run, request })
+    navigate(pathTo('explore', { search: { url: request.url, visit: visit.id } }), { replace: true })
+    await run.build()
+  }, [])
+
+  /** What was offered a while ago is asked for again, so that the price which is reviewed is the price of now. */
+  async function pay(from: Extract<View, { name: 'answer' }>, choice: Choice) {
+    setBusy(true)
+    try {
+      if (Date.now() - from.at < FRESH_MS) return await begin(from.request, choice)
+      const asked = await ask(from.request)
+      const fresh = asked.kind === 'answered' && asked.answer.status === 402 ? readChallenge(asked.answer) : undefined
+      const same = fresh && isChallenge(fresh) ? findSame(fresh, choice) : undefined
+      if (same && !hasRisen(choice.offer, same)) return await begin(from.request, { ...choice, offer: same })
+      const notice = same ? t`The price rose while you looked. Here are the terms of now.` : t`The terms changed while you looked. Here are those of now.`
+      setView({ name: 'answer', request: from.request, asked, at: Date.now(), notice })
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error)
+      setView({ ...from, notice: t`The payment could not be begun: ${detail}` })
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return { fields, setFields, view, busy, send, begin, pay }
+}
