@@ -123,9 +123,10 @@ export async function startSolana(options: { slotTimeMs: number }) {
   }
 }
 
-/** A way to an RPC that can be cut, or refuse one method. */
+/** A way to an RPC that can be cut, refuse one method, or say of one method that it knows nothing. */
 export async function startGate(target: string) {
-  const gate: { open: boolean; requests: number; refuse: string | undefined } = { open: true, requests: 0, refuse: undefined }
+  type Gate = { open: boolean; requests: number; refuse: string | undefined; forget: string | undefined }
+  const gate: Gate = { open: true, requests: 0, refuse: undefined, forget: undefined }
   const server = createServer((request, response) => {
     gate.requests++
     if (!gate.open) return void request.socket.destroy()
@@ -133,6 +134,11 @@ export async function startGate(target: string) {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk)
       if (gate.refuse && Buffer.concat(chunks).includes(`"${gate.refuse}"`)) return void request.socket.destroy()
+      const asked = Buffer.concat(chunks).toString()
+      if (gate.forget && asked.includes(`"${gate.forget}"`)) {
+        const id = /"id":\s*([0-9]+)/.exec(asked)?.[1] ?? '1'
+        return void response.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${id},"result":null}`)
+      }
       const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.concat(chunks) })
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
     })()

@@ -20,19 +20,21 @@ export async function followHosted(context: Context, { payment, wanted, chain, h
   const attempts = await readAttempts(context.db, payment.id)
   const [newest] = attempts
   if (!newest) return
-  let pooled = false
+  let [pooled, newestPooled] = [false, false]
   for (const { signature } of attempts) {
     const observation = await chain.observe(signature)
     await applyObservation(context, { paymentId: payment.id, signature, observation, source: 'watcher' })
     if (observation.state === 'landed') return
     if (observation.state === 'pending') pooled = true
+    if (observation.state === 'pending' && signature === newest.signature) newestPooled = true
   }
   const stuck = { payment, newest, chain }
   if (!pooled) {
     const signed = attempts.map(({ signature }) => signature)
     if (mayBeVoid(payment, head) && (await chain.canNeverLand({ ...wanted, signed }))) return signAgain(context, stuck)
-    await pushAgain(context, chain, newest)
   }
+  // A lower offer that still waits is no reason to keep a higher one back.
+  if (!newestPooled) await pushAgain(context, chain, newest)
   if (context.now().getTime() - newest.createdAt.getTime() > RAISE_AFTER_MS) await raiseFee(context, stuck)
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { LosslessNumber } from '#contract/json.ts'
-import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
 import { readAttempts } from '../db/attempts.ts'
@@ -17,6 +17,7 @@ const ETH = 10n ** 18n
 const PAYEE = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
 
 let evm: EvmFixture
+let gate: Awaited<ReturnType<typeof startGate>>
 let opened: OpenedContext
 let context: Context
 let actor: Actor
@@ -25,13 +26,15 @@ let later = 0
 beforeAll(async () => {
   evm = await startEvm({ slotsInEpoch: 2 })
   await evm.mine()
-  opened = await openContext([evm.network], { now: () => new Date(Date.now() + later) })
+  gate = await startGate(evm.rpcUrl)
+  opened = await openContext([{ ...evm.network, rpcUrls: [gate.url] }], { now: () => new Date(Date.now() + later) })
   context = opened.context
   actor = opened.actor
 })
 
 afterAll(async () => {
   await opened[Symbol.asyncDispose]()
+  await gate[Symbol.asyncDispose]()
   await evm[Symbol.asyncDispose]()
 })
 
@@ -216,6 +219,22 @@ test('a nonce that the key used elsewhere leads to a new signature, once that is
   expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 100n)
 })
 
+test('a node that has forgotten a final transaction does not make it be signed again', async () => {
+  const sender = await managed(ETH)
+  const payee = (await evm.wallet(0n)).address
+  const { paymentId, signature } = await send({ walletAddress: sender, recipientAddress: payee })
+  await evm.mine(8)
+  gate.forget = 'eth_getTransactionByHash'
+  later += 3_000
+  await follow(3)
+  gate.forget = undefined
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'pending' })
+  expect(await readAttempts(context.db, paymentId)).toHaveLength(1)
+  await follow()
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'finalized', signature })
+  expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 100n)
+})
+
 test('fees that rise above an offer are met with the same nonce; one of the two transactions lands', async () => {
   const sender = await managed(ETH)
   const payee = (await evm.wallet(0n)).address
@@ -233,4 +252,25 @@ test('fees that rise above an offer are met with the same nonce; one of the two 
   await follow()
   expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed', signature: second?.signature })
   expect([await nonceOf(sender), await evm.client.getBalance({ address: payee })]).toEqual([1, ETH / 100n])
+})
+
+test('a higher offer that was lost is sent again while the lower one still waits', async () => {
+  const sender = await managed(ETH)
+  const { paymentId, signature } = await send({ walletAddress: sender })
+  await evm.client.dropTransaction({ hash: signature as Hex })
+  // Dearer, and not so dear that the first offer is refused.
+  const { baseFeePerGas } = await evm.client.getBlock()
+  await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: ((baseFeePerGas ?? 0n) * 3n) / 2n })
+  await evm.mine()
+  later += 31_000
+  await follow()
+  const [second, first] = await readAttempts(context.db, paymentId)
+  expect(second?.number).toBe(2)
+  await evm.client.dropTransaction({ hash: second?.signature as Hex })
+  await evm.client.sendRawTransaction({ serializedTransaction: `0x${Buffer.from(first?.signedTransaction ?? '', 'base64').toString('hex')}` })
+  later += 3_000
+  await follow()
+  await evm.mine(2)
+  await follow()
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed', signature: second?.signature })
 })

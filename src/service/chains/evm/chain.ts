@@ -10,7 +10,8 @@ import { openContracts } from './contracts.ts'
 import { BlockScan } from './find.ts'
 import { readFunds } from './funds.ts'
 import { readHead } from './head.ts'
-import { canNeverLand, isGone, observe } from './observe.ts'
+import { canNeverLand } from './never-land.ts'
+import { isGone, observe } from './observe.ts'
 import { readToken } from './token.ts'
 
 const TOKEN_TTL_MS = 60_000

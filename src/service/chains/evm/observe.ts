@@ -1,7 +1,7 @@
 import { TransactionNotFoundError, TransactionReceiptNotFoundError, type GetTransactionReturnType, type Hex } from 'viem'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
-import type { Head, Observation, Transfer, Wanted } from '../chain.ts'
+import type { Head, Observation, Transfer } from '../chain.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readMoved } from './moved.ts'
 
@@ -55,19 +55,6 @@ export function isGone(endpoints: EvmEndpoints, landed: { height: number; blockH
     const block = await client.getBlock({ blockNumber: BigInt(landed.height) })
     return block.hash !== landed.blockHash
   })
-}
-
-/** True when the nonce a payment was built with, or seen with, is used up in a finalized block. The caller has looked for the payment in those blocks. */
-export async function canNeverLand(endpoints: EvmEndpoints, { sender, nonce, signed = [] }: Pick<Wanted, 'sender' | 'nonce' | 'signed'>): Promise<boolean> {
-  if (nonce === null) return false
-  const proofs = await endpoints.askTwice(async (client) => {
-    const count = await client.getTransactionCount({ address: sender as Hex, blockTag: 'finalized' })
-    if (count <= nonce) return false
-    // The node that knows the nonce as used must know what used it, if it was one of these.
-    const known = await Promise.all(signed.map((hash) => orUndefined(client.getTransaction({ hash: hash as Hex }), TransactionNotFoundError)))
-    return known.every((transaction) => transaction === undefined)
-  })
-  return proofs.every(Boolean)
 }
 
 async function orUndefined<T>(answer: Promise<T>, absent: abstract new (...args: never) => Error): Promise<T | undefined> {

@@ -1,0 +1,62 @@
+import { isAddressEqual, type Hex, type PublicClient } from 'viem'
+import type { Wanted } from '../chain.ts'
+import { inParallel } from '../in-parallel.ts'
+import type { EvmEndpoints } from './client.ts'
+
+/** How many blocks before a payment was built its nonce may have been used unseen: a node that is behind told a nonce too small. */
+const BEHIND = 256
+/** How many blocks are read one by one where a node has forgotten the states between. */
+const MAX_BLOCKS = 1_000
+const PARALLEL_BLOCKS = 8
+
+/**
+ * True when the nonce a payment was built with, or seen with, is used up in a finalized block; the caller has looked for the payment in those blocks.
+ * Of what the service signed itself, the transaction that used the nonce must be shown, and be another one: a node that has forgotten ours says the same as
+ * one that never saw it. Asked twice.
+ */
+export async function canNeverLand(
+  endpoints: EvmEndpoints,
+  { sender, nonce, builtHeight, signed }: Pick<Wanted, 'sender' | 'nonce' | 'builtHeight' | 'signed'>,
+): Promise<boolean> {
+  if (nonce === null) return false
+  const proofs = await endpoints.askTwice(async (client) => {
+    const { number } = await client.getBlock({ blockTag: 'finalized' })
+    const used = { address: sender as Hex, nonce, from: Math.max(0, (builtHeight ?? 0) - BEHIND), to: Number(number) }
+    if ((await countAt(client, used.address, used.to)) <= nonce) return false
+    if (signed === undefined) return true
+    const user = await findUser(client, used)
+    return user !== undefined && !signed.includes(user)
+  })
+  return proofs.every(Boolean)
+}
+
+type Use = { address: Hex; nonce: number; from: number; to: number }
+
+/** The hash of the transaction that used a nonce; undefined when the node cannot show it. */
+async function findUser(client: PublicClient, use: Use): Promise<Hex | undefined> {
+  const height = await findHeight(client, use).catch(() => undefined)
+  if (height !== undefined) return readUser(client, use, height)
+  const heights = Array.from({ length: Math.min(MAX_BLOCKS, use.to - use.from + 1) }, (_, index) => use.from + index)
+  const users = await inParallel(heights, PARALLEL_BLOCKS, (each) => readUser(client, use, each))
+  return users.find((user) => user !== undefined)
+}
+
+/** The block that used a nonce, by the states of the blocks between, which not every node keeps. */
+async function findHeight(client: PublicClient, { address, nonce, from, to }: Use): Promise<number> {
+  let [before, at] = [from, to]
+  while (at - before > 1) {
+    const middle = Math.floor((before + at) / 2)
+    if ((await countAt(client, address, middle)) > nonce) at = middle
+    else before = middle
+  }
+  return at
+}
+
+async function readUser(client: PublicClient, { address, nonce }: Use, height: number): Promise<Hex | undefined> {
+  const { transactions } = await client.getBlock({ blockNumber: BigInt(height), includeTransactions: true })
+  return transactions.find((transaction) => transaction.nonce === nonce && isAddressEqual(transaction.from, address))?.hash
+}
+
+function countAt(client: PublicClient, address: Hex, height: number): Promise<number> {
+  return client.getTransactionCount({ address, blockNumber: BigInt(height) })
+}
