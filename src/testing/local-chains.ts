@@ -84,8 +84,8 @@ export async function startEvm(options: { slotsInEpoch: number }): Promise<EvmFi
 export function signBuilt(account: PrivateKeyAccount, transaction: string, nonce?: number): Promise<Hex> {
   const decoded = decodeTransaction(Buffer.from(transaction, 'base64'))
   if (!decoded.ok) throw new Error(decoded.problem)
-  const { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to, valueAtomic } = decoded
-  const fields = { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to: to as Hex, value: valueAtomic, nonce: nonce ?? decoded.nonce }
+  const { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to, valueAtomic, data } = decoded
+  const fields = { chainId, gas, maxFeePerGas, maxPriorityFeePerGas, to: to as Hex, value: valueAtomic, data, nonce: nonce ?? decoded.nonce }
   return account.signTransaction({ type: 'eip1559', ...fields })
 }
 

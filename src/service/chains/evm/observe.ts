@@ -1,4 +1,7 @@
 import { TransactionNotFoundError, TransactionReceiptNotFoundError, type GetTransactionReturnType, type Hex } from 'viem'
+import { readTransfer as readCall } from '#chains/evm/decode.ts'
+import { isOneMove, readMoves, type ChainLog } from '#chains/evm/erc20.ts'
+import { feeOf } from '#chains/evm/landed.ts'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { Head, Observation, Transfer } from '../chain.ts'
@@ -21,18 +24,19 @@ export function observe(endpoints: EvmEndpoints, network: Network, query: { hash
     // A receipt of a block that a reorg has replaced in the meantime counts for nothing.
     if (!receipt || receipt.blockHash !== block.hash) return { state: 'pending', transfer }
     const height = Number(receipt.blockNumber)
+    const short = receipt.status === 'success' && transfer ? describeShort(transfer, receipt.logs) : null
     return {
       state: 'landed',
-      succeeded: receipt.status === 'success',
+      succeeded: receipt.status === 'success' && short === null,
       height,
       blockHash: receipt.blockHash,
       confirmed: query.head.height - height + 1 >= network.confirmations,
       finalized: height <= query.head.finalizedHeight,
-      feeAtomic: receipt.gasUsed * receipt.effectiveGasPrice,
+      feeAtomic: feeOf(receipt),
       blockTime: new Date(Number(block.timestamp) * 1000),
       transfer,
       moved: readMoved(receipt.logs),
-      failure: receipt.status === 'success' ? null : 'The transaction landed and was reverted: nothing was moved.',
+      failure: receipt.status === 'success' ? short : 'The transaction landed and was reverted: nothing was moved.',
     }
   })
 }
@@ -40,11 +44,23 @@ export function observe(endpoints: EvmEndpoints, network: Network, query: { hash
 /** Types 3 and 4 do more than move value; with data a call may do anything. */
 const PLAIN_TYPES: readonly string[] = ['legacy', 'eip2930', 'eip1559']
 
-/** The payment in native currency a transaction makes; null when it is anything else. */
+/** The payment a transaction asks for, in native currency or of a token; null when it is anything else. Whether a token was moved, its receipt tells. */
 export function readTransfer(transaction: Pick<GetTransactionReturnType, 'from' | 'to' | 'value' | 'input' | 'nonce' | 'type'>): Transfer | null {
-  const { from, to, value, input, nonce, type } = transaction
-  if (!to || input !== '0x' || value === 0n || !PLAIN_TYPES.includes(type)) return null
-  return { sender: checksumAddress(from), recipient: checksumAddress(to), asset: EVM_NATIVE, amountAtomic: value, memo: null, nonce }
+  const { from, to, value, input: data, nonce, type } = transaction
+  if (!to || !PLAIN_TYPES.includes(type)) return null
+  const read = readCall({ sender: checksumAddress(from), to: checksumAddress(to), value, data })
+  if (!read || read.recipient === null || read.amountAtomic === 0n) return null
+  const { recipient, asset, amountAtomic } = read
+  return { sender: checksumAddress(from), recipient, asset, amountAtomic, memo: null, nonce }
+}
+
+/** Why a token's transfer that went through did not pay: the token's own events tell of another movement. Null when it paid exactly. */
+function describeShort({ sender, recipient, asset, amountAtomic }: Transfer, logs: readonly ChainLog[]): string | null {
+  if (asset === EVM_NATIVE) return null
+  const moves = readMoves(logs, asset)
+  if (isOneMove(moves, { from: sender, to: recipient, amountAtomic })) return null
+  const arrived = (moves ?? []).filter(({ from, to }) => from === sender && to === recipient).reduce((sum, move) => sum + move.amountAtomic, 0n)
+  return `The transaction landed, and the token moved ${arrived} instead of ${amountAtomic} of its smallest units to the recipient: this is not the payment.`
 }
 
 /** True when another block, or none yet, stands at the height a transaction was seen at. A node that is behind proves nothing. */
