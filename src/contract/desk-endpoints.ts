@@ -18,6 +18,8 @@ export type Session = v.InferOutput<typeof Session>
 
 export const PublicConfig = v.object({
   title: v.string(),
+  /** Where sellers' own servers reach the payment service; null when the operator does not tell. */
+  serviceUrl: v.nullable(v.string()),
   networks: v.array(Network),
   /** The seller's payout wallets: an anonymous checkout can pay only these. */
   sellerWallets: v.array(v.string()),
@@ -25,6 +27,8 @@ export const PublicConfig = v.object({
   relay: v.picklist(RELAY_AUDIENCES),
   /** Protected resources to try the explorer with. */
   examples: v.array(Example),
+  /** Wallets on other devices are reached through WalletConnect's relay, or this one; null: not offered. */
+  walletConnect: v.nullable(v.object({ projectId: v.string(), relayUrl: v.nullable(v.string()) })),
   /** Server time, Unix milliseconds: the browser corrects its clock with it. */
   now: v.number(),
 })

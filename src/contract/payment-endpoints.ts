@@ -50,6 +50,9 @@ export const AssetSummary = v.object({
   receivedCount: v.number(),
   sentAtomic: atomic,
   sentCount: v.number(),
+  /** Payments that came to an end, one way or the other: paid, failed, expired, rolled back. */
+  endedCount: v.number(),
+  paidCount: v.number(),
   /** Median milliseconds from `created` to `confirmed`; null without a payment that has both. */
   medianConfirmMs: v.nullable(v.number()),
   /** One entry a day, oldest first; days are UTC. Only confirmed and finalized payments count. */

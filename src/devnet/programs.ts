@@ -39,6 +39,7 @@ export function startBff({ folder, ports, keys, databaseUrl, shop, say }: Settin
     SELLER_WALLETS: sellerWallets,
     OPERATOR_WALLETS: sellerWallets,
     HOSTED_SENDS: JSON.stringify(payouts()),
+    PUBLIC_SERVICE_URL: `http://localhost:${ports.service}`,
     TITLE: 'Paydesk',
     RELAY: 'everyone',
     RELAY_LOOPBACK: '1',

@@ -22,7 +22,9 @@ import { sessionEndOthers, sessionList } from './sessions.ts'
 
 const config: OwnRule<'config'> = ({ context }) => {
   const { title, publicServiceUrl: serviceUrl, networks, sellerWallets, relay, examples, walletConnect } = context.config
-  return Promise.resolve({ value: { title, serviceUrl, networks, sellerWallets, relay: relay.audience, examples, walletConnect, now: context.now().getTime() } })
+  return Promise.resolve({
+    value: { title, serviceUrl, networks, sellerWallets, relay: relay.audience, examples, walletConnect, now: context.now().getTime() },
+  })
 }
 
 const session: OwnRule<'session'> = ({ visitor }) => Promise.resolve({ value: { session: visitor.session ? sessionBody(visitor.session) : null } })

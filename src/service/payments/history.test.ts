@@ -232,6 +232,9 @@ describe.each(ENGINES)('on %s', (engine) => {
       { day: '2026-11-20', receivedAtomic: unit.toString(), sentAtomic: '0' },
       { day: '2026-11-21', receivedAtomic: unit.toString(), sentAtomic: '7' },
     ])
+    // Of the asset's payments that came to an end, three were paid; two more are still under way.
+    expect(eth).toMatchObject({ endedCount: 6, paidCount: 3 })
+    expect(sol).toMatchObject({ endedCount: 1, paidCount: 1 })
     expect(sol).toMatchObject({ symbol: 'SOL', receivedAtomic: '3', medianConfirmMs: null })
     expect(summary.topPayers).toEqual([
       { address: ALICE, count: 2 },

@@ -38,6 +38,7 @@ export async function readSummary(context: Context, actor: Actor, query: Endpoin
 
 type Scope = { where: SQL | undefined; received: SQL; sent: SQL }
 
+const ended = sql`${payment.status} in ('confirmed', 'finalized', 'failed', 'expired', 'rolled_back')`
 const paid = sql`${payment.status} in ('confirmed', 'finalized')`
 
 async function countStatuses({ db }: Context, { where }: Scope): Promise<Summary['statuses']> {
@@ -51,23 +52,25 @@ async function sumAssets(context: Context, scope: Scope, dayNames: readonly stri
   const asset = { network: payment.network, asset: payment.asset, symbol: payment.symbol, decimals: payment.decimals }
   const byAsset = [payment.network, payment.asset, payment.symbol, payment.decimals]
   const sums = {
-    receivedAtomic: sql<string>`coalesce(sum(${payment.amount}) filter (where ${received}), 0)::text`,
-    sentAtomic: sql<string>`coalesce(sum(${payment.amount}) filter (where ${sent}), 0)::text`,
+    receivedAtomic: sql<string>`coalesce(sum(${payment.amount}) filter (where ${paid} and ${received}), 0)::text`,
+    sentAtomic: sql<string>`coalesce(sum(${payment.amount}) filter (where ${paid} and ${sent}), 0)::text`,
   }
   const median = sql<
     number | null
-  >`(percentile_cont(0.5) within group (order by extract(epoch from ${payment.confirmedAt} - ${payment.createdAt}) * 1000))::float8`
+  >`(percentile_cont(0.5) within group (order by extract(epoch from ${payment.confirmedAt} - ${payment.createdAt}) * 1000) filter (where ${paid}))::float8`
   const [totals, perDay] = await Promise.all([
     context.db
       .select({
         ...asset,
         ...sums,
-        receivedCount: sql<number>`(count(*) filter (where ${received}))::int`,
-        sentCount: sql<number>`(count(*) filter (where ${sent}))::int`,
+        receivedCount: sql<number>`(count(*) filter (where ${paid} and ${received}))::int`,
+        sentCount: sql<number>`(count(*) filter (where ${paid} and ${sent}))::int`,
+        endedCount: sql<number>`(count(*) filter (where ${ended}))::int`,
+        paidCount: sql<number>`(count(*) filter (where ${paid}))::int`,
         medianConfirmMs: median,
       })
       .from(payment)
-      .where(and(where, paid))
+      .where(and(where, ended))
       .groupBy(...byAsset)
       .orderBy(...byAsset),
     context.db

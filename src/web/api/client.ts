@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import type { browserEndpoints } from '#contract/browser-endpoints.ts'
-import { deskEndpoints, REQUESTED_BY, type BrowserEndpoint } from '#contract/desk-endpoints.ts'
+import { CONFIRM_HEADER, deskEndpoints, REQUESTED_BY, type BrowserEndpoint } from '#contract/desk-endpoints.ts'
 import type { EndpointName, EndpointRequest, EndpointResponse, endpoints } from '#contract/endpoints.ts'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { ApiError, readProblem } from './errors.ts'
-import { notePause } from './pause.ts'
+import { notePause, pauseOver } from './pause.ts'
+import { noteQuota } from './quota.ts'
 
 const TIMEOUT_MS = 20_000
 
@@ -25,6 +26,8 @@ export type CallOptions = {
   signal?: AbortSignal
   /** Sent as `Idempotency-Key`: the same key never acts twice. */
   idempotencyKey?: string
+  /** What the reader typed to confirm; sent as `X-Confirm`. */
+  confirmation?: string
   /** For the few calls that wait for a chain or for another site. */
   timeoutMs?: number
 }
@@ -76,6 +79,8 @@ function read<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutp
 }
 
 async function exchange({ method, path, body }: { method: string; path: string; body: unknown }, options: CallOptions): Promise<unknown> {
+  // Asking during a pause is one more refusal. What a person does is not held back: the proxy keeps a budget for it.
+  if (method === 'GET') await pauseOver(options.signal)
   const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS)
   let response: Response
   let text: string
@@ -90,6 +95,7 @@ async function exchange({ method, path, body }: { method: string; path: string; 
         [REQUESTED_BY.name]: REQUESTED_BY.value,
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...(options.idempotencyKey && { 'Idempotency-Key': options.idempotencyKey }),
+        ...(options.confirmation !== undefined && { [CONFIRM_HEADER]: encodeURIComponent(options.confirmation) }),
       },
       body: body === undefined ? undefined : stringifyJson(body),
     })
@@ -98,6 +104,7 @@ async function exchange({ method, path, body }: { method: string; path: string; 
     if (options.signal?.aborted) throw error
     throw new ApiError({ code: timeout.aborted ? 'TIMEOUT' : 'OFFLINE', cause: error })
   }
+  noteQuota(response.headers)
   if (!response.ok) {
     const problem = readProblem(response, text)
     if (problem.code === 'RATE_LIMIT' && problem.retryAfter) notePause(problem.retryAfter)

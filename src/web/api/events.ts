@@ -8,7 +8,7 @@ import { addArrival, clearArrivals } from './arrivals.ts'
 import { proxyAddress } from './client.ts'
 import { nextLiveState, type LiveSignal, type LiveState } from './live-state.ts'
 import { newerPayment, updateRow } from './merge-payment.ts'
-import { paymentQuery } from './queries.ts'
+import { paymentQuery, type PaymentPage } from './queries.ts'
 import { queryClient } from './query-client.ts'
 
 const TICK_MS = 5_000
@@ -98,7 +98,7 @@ function readJson(text: string): unknown {
 /** Brings one payment's news to every reading that holds it. */
 export function applyPayment(payment: PaymentStatusBody): void {
   queryClient.setQueryData(paymentQuery(payment.paymentId).queryKey, (known) => newerPayment(known, payment))
-  queryClient.setQueriesData({ queryKey: ['paymentList'] }, (data: Parameters<typeof updateRow>[0]) => updateRow(data, payment))
+  queryClient.setQueriesData({ queryKey: ['paymentList'] }, (page: PaymentPage | undefined) => updateRow(page, payment))
   addArrival(payment)
   refreshSummary()
 }

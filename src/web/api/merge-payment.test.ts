@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { PaymentStatus } from '#contract/payment.ts'
 import type { PaymentRow, PaymentStatusBody } from '#contract/payment-body.ts'
-import { matchesFilter, newArrivals, newerPayment, updateRow } from './merge-payment.ts'
+import { matchesFilter, newArrivals, newerPayment, updateRow, type View } from './merge-payment.ts'
 import type { PaymentPage } from './queries.ts'
 
 const me = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -62,10 +62,8 @@ function row(paymentId: string, timestamp: number): PaymentRow {
   }
 }
 
-const pages = (...rows: PaymentRow[]) => ({
-  pages: [{ success: true, total: rows.length, limit: 50, offset: 0, nextCursor: null, payments: rows } satisfies PaymentPage],
-  pageParams: [undefined],
-})
+const page = (...rows: PaymentRow[]): PaymentPage => ({ success: true, total: rows.length, limit: 50, offset: 0, nextCursor: null, payments: rows })
+const matches = (what: PaymentStatusBody, viewer: View['viewer'], filter: View['filter']) => matchesFilter(what, { viewer, filter, zone: 'utc', now: 1000 })
 
 test('news in any order ends in the latest state', () => {
   const confirmed = payment({ status: 'confirmed', confirmations: 3 })
@@ -87,9 +85,9 @@ test('a rolled back payment overtakes its confirmation although its confirmation
 })
 
 test('a row gets its new status in place; a list without it stays the very same', () => {
-  const list = pages(row('pay_2', 2000), row('pay_1', 1000))
+  const list = page(row('pay_2', 2000), row('pay_1', 1000))
   const updated = updateRow(list, payment({ status: 'confirmed' }))
-  expect(updated?.pages[0]?.payments.map(({ paymentId, status }) => [paymentId, status])).toEqual([
+  expect(updated?.payments.map(({ paymentId, status }) => [paymentId, status])).toEqual([
     ['pay_2', 'pending'],
     ['pay_1', 'confirmed'],
   ])
@@ -98,23 +96,32 @@ test('a row gets its new status in place; a list without it stays the very same'
 
 test('an arrival is offered only to a list it belongs to', () => {
   const mine = { wallets: [me] }
-  expect(matchesFilter(payment(), mine, {})).toBe(true)
-  expect(matchesFilter(payment(), mine, { type: 'received', network: 'eip155:31337', status: 'pending' })).toBe(true)
-  expect(matchesFilter(payment(), mine, { type: 'sent' })).toBe(false)
-  expect(matchesFilter(payment(), mine, { status: 'confirmed' })).toBe(false)
-  expect(matchesFilter(payment(), mine, { network: 'eip155:1' })).toBe(false)
-  expect(matchesFilter(payment(), { wallets: ['0x0'] }, {})).toBe(false)
-  expect(matchesFilter(payment(), { wallets: 'all' }, { type: 'received' })).toBe(true)
-  expect(matchesFilter(payment({ mode: 'hosted' }), { wallets: 'all' }, { type: 'received' })).toBe(false)
+  expect(matches(payment(), mine, {})).toBe(true)
+  expect(matches(payment(), mine, { type: 'received', network: 'eip155:31337', status: 'pending' })).toBe(true)
+  expect(matches(payment(), mine, { type: 'sent' })).toBe(false)
+  expect(matches(payment(), mine, { status: 'confirmed' })).toBe(false)
+  expect(matches(payment(), mine, { network: 'eip155:1' })).toBe(false)
+  expect(matches(payment(), { wallets: ['0x0'] }, {})).toBe(false)
+  expect(matches(payment(), { wallets: 'all' }, { type: 'received' })).toBe(true)
+  expect(matches(payment({ mode: 'hosted' }), { wallets: 'all' }, { type: 'received' })).toBe(false)
+})
+
+test('a filter of several statuses, an asset or a time takes what it names', () => {
+  expect(matches(payment(), { wallets: 'all' }, { status: 'created,pending' })).toBe(true)
+  expect(matches(payment(), { wallets: 'all' }, { status: 'failed,expired' })).toBe(false)
+  expect(matches(payment(), { wallets: 'all' }, { asset: 'eth' })).toBe(true)
+  expect(matches(payment(), { wallets: 'all' }, { asset: 'SOL' })).toBe(false)
+  expect(matches(payment(), { wallets: 'all' }, { when: 'today' })).toBe(true)
+  expect(matches(payment(), { wallets: 'all' }, { to: '1969-12-31' })).toBe(false)
 })
 
 test('a text search, which only the service can answer, gets no arrivals', () => {
-  expect(matchesFilter(payment(), { wallets: 'all' }, { q: 'water' })).toBe(false)
+  expect(matches(payment(), { wallets: 'all' }, { q: 'water' })).toBe(false)
 })
 
 test('an old payment with a new status is no new payment', () => {
   const rows = [row('pay_5', 5000)]
-  const view = { viewer: { wallets: 'all' }, filter: {} } as const
+  const view = { viewer: { wallets: 'all' }, filter: {}, zone: 'utc', now: 7000 } as const
   const arrivals = [
     payment({ paymentId: 'pay_6', timestamp: 6000 }),
     payment({ paymentId: 'pay_5', timestamp: 5000 }),

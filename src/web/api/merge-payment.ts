@@ -1,6 +1,6 @@
-import type { InfiniteData } from '@tanstack/react-query'
 import type { PaymentRow, PaymentStatusBody } from '#contract/payment-body.ts'
-import type { PaymentFilter, PaymentPage, Viewer } from './queries.ts'
+import { rangeOf, statusesOf, type PaymentFilter, type Zone } from './payment-filter.ts'
+import type { PaymentPage, Viewer } from './queries.ts'
 
 /** What a live event means for what is already on screen. Pure, so that order and repetition can be tested. */
 
@@ -11,26 +11,26 @@ export function newerPayment(known: PaymentStatusBody | undefined, incoming: Pay
   return incoming.confirmations >= known.confirmations ? incoming : known
 }
 
-type Pages = InfiniteData<PaymentPage, string | undefined>
-
 /** Puts a payment's new status into its row. Rows never move and never appear: a reader may be pointing at one. */
-export function updateRow(data: Pages | undefined, payment: PaymentStatusBody): Pages | undefined {
-  const has = data?.pages.some((page) => page.payments.some((row) => row.paymentId === payment.paymentId))
-  if (!data || !has) return data
+export function updateRow(page: PaymentPage | undefined, payment: PaymentStatusBody): PaymentPage | undefined {
+  if (!page?.payments.some((row) => row.paymentId === payment.paymentId)) return page
   return {
-    ...data,
-    pages: data.pages.map((page) => ({
-      ...page,
-      payments: page.payments.map((row) => (row.paymentId === payment.paymentId ? { ...row, status: payment.status, signature: payment.signature } : row)),
-    })),
+    ...page,
+    payments: page.payments.map((row) => (row.paymentId === payment.paymentId ? { ...row, status: payment.status, signature: payment.signature } : row)),
   }
 }
 
-/** Whether a payment would stand in a list. A text search only the service can answer: such a list gets no arrivals. */
-export function matchesFilter(payment: PaymentStatusBody, viewer: Viewer, filter: PaymentFilter): boolean {
-  if (filter.q) return false
-  if (filter.status && filter.status !== payment.status) return false
+export type View = { viewer: Viewer; filter: PaymentFilter; zone: Zone; now: number }
+
+/** Whether a payment would stand in a list. A text or an amount only the service can judge: such a list gets no arrivals. */
+export function matchesFilter(payment: PaymentStatusBody, { viewer, filter, zone, now }: View): boolean {
+  if (filter.q || filter.min || filter.max) return false
+  const statuses = statusesOf(filter)
+  if (statuses.length > 0 && !statuses.includes(payment.status)) return false
   if (filter.network && filter.network !== payment.network) return false
+  if (filter.asset && filter.asset.toLowerCase() !== payment.symbol.toLowerCase() && filter.asset !== payment.asset) return false
+  const { since, until } = rangeOf(filter, zone, now)
+  if ((since !== undefined && payment.timestamp < since) || (until !== undefined && payment.timestamp > until)) return false
   if (viewer.wallets === 'all') return !filter.type || filter.type === (payment.mode === 'hosted' ? 'sent' : 'received')
   if (filter.type === 'sent') return viewer.wallets.includes(payment.sender)
   if (filter.type === 'received') return viewer.wallets.includes(payment.recipient)
@@ -38,12 +38,8 @@ export function matchesFilter(payment: PaymentStatusBody, viewer: Viewer, filter
 }
 
 /** Arrivals a list does not show yet: newer than its first row, so that an old payment's new status is no new payment. */
-export function newArrivals(
-  arrivals: readonly PaymentStatusBody[],
-  rows: readonly PaymentRow[],
-  { viewer, filter }: { viewer: Viewer; filter: PaymentFilter },
-): PaymentStatusBody[] {
+export function newArrivals(arrivals: readonly PaymentStatusBody[], rows: readonly PaymentRow[], view: View): PaymentStatusBody[] {
   const newest = rows[0]?.timestamp ?? 0
   const shown = new Set(rows.map((row) => row.paymentId))
-  return arrivals.filter((payment) => payment.timestamp >= newest && !shown.has(payment.paymentId) && matchesFilter(payment, viewer, filter))
+  return arrivals.filter((payment) => payment.timestamp >= newest && !shown.has(payment.paymentId) && matchesFilter(payment, view))
 }

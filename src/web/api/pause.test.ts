@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { notePause, pauseSeconds } from './pause.ts'
+import { notePause, pauseOver, pauseSeconds } from './pause.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -12,4 +12,20 @@ test('a pause counts down to nothing, and a shorter one never ends it', () => {
   vi.advanceTimersByTime(15_000)
   expect(pauseSeconds()).toBe(0)
   expect(vi.getTimerCount()).toBe(0)
+})
+
+test('whoever waits goes on when the pause is over, and one who gives up is let go at once', async () => {
+  vi.useFakeTimers()
+  await pauseOver()
+  notePause(100)
+  const order: string[] = []
+  const waiting = pauseOver().then(() => order.push('on'))
+  const given = new AbortController()
+  const gone = pauseOver(given.signal).catch(() => order.push('gone'))
+  given.abort(new Error('left'))
+  await gone
+  expect(order).toEqual(['gone'])
+  await vi.advanceTimersByTimeAsync(100_000)
+  await waiting
+  expect(order).toEqual(['gone', 'on'])
 })

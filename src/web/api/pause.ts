@@ -21,6 +21,23 @@ export function usePauseSeconds(): number {
   return useSyncExternalStore(subscribe, pauseSeconds)
 }
 
+/** Resolves once the pause is over, at once without one. @throws the signal's reason when the asker no longer waits */
+export function pauseOver(signal?: AbortSignal): Promise<void> {
+  if (seconds === 0) return Promise.resolve()
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      if (!signal?.aborted && seconds > 0) return
+      stop()
+      signal?.removeEventListener('abort', look)
+      if (signal?.aborted) reject(signal.reason as Error)
+      else resolve()
+    }
+    const stop = subscribe(look)
+    signal?.addEventListener('abort', look)
+    look()
+  })
+}
+
 function count(): void {
   seconds = Math.max(0, Math.ceil((until - Date.now()) / 1000))
   if (seconds === 0) {

@@ -1,7 +1,7 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import type { EndpointResponse } from '#contract/endpoints.ts'
-import type { SearchOf } from '../paths.ts'
 import { call, callProxy } from './client.ts'
+import type { ListQuery } from './payment-filter.ts'
 
 /** One row a read. The key starts with the endpoint's name, so that an event finds every reading it concerns. */
 
@@ -20,18 +20,48 @@ export const sessionQuery = queryOptions({
 /** Whose payments: the whole account's, or those of some wallets. */
 export type Viewer = { wallets: readonly string[] | 'all' }
 
-export type PaymentFilter = SearchOf<'payments'>
 export type PaymentPage = EndpointResponse<'paymentList'>
 
-export const PAGE_SIZE = 50
+/** Rows of one page of the list. */
+export const PAGE_SIZE = 100
 
-export function paymentsQuery(viewer: Viewer, filter: PaymentFilter, limit = PAGE_SIZE) {
-  return infiniteQueryOptions({
-    queryKey: ['paymentList', viewer, filter, limit],
-    queryFn: ({ pageParam, signal }) =>
-      call('paymentList', { query: { ...filter, wallets: walletsOf(viewer), limit: String(limit), cursor: pageParam } }, { signal }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
+export type PageAt = {
+  /** Counted from the newest payment at the moment the list was opened. */
+  index: number
+  /** That moment: later payments do not move the rows. Unknown for the first page of all. */
+  until?: number
+  /** From the page before, where that is known; it is exact even where statuses change meanwhile. */
+  cursor?: string
+}
+
+/** One page of a long list. Only those near the reader are kept. */
+export function paymentPageQuery(viewer: Viewer, query: ListQuery, { index, until, cursor }: PageAt) {
+  return queryOptions({
+    queryKey: ['paymentList', viewer, query, 'page', index],
+    queryFn: ({ signal }) =>
+      call(
+        'paymentList',
+        {
+          query: {
+            ...query,
+            ...(until !== undefined && { until: String(Math.min(until, Number(query.until ?? until))) }),
+            wallets: walletsOf(viewer),
+            limit: String(PAGE_SIZE),
+            ...(cursor ? { cursor } : index > 0 && { offset: String(index * PAGE_SIZE) }),
+          },
+        },
+        { signal },
+      ),
+    staleTime: 30_000,
+    gcTime: 30_000,
+  })
+}
+
+/** The newest few, and how many there are in all. */
+export function newestQuery(viewer: Viewer, query: ListQuery, limit: number) {
+  return queryOptions({
+    queryKey: ['paymentList', viewer, query, 'newest', limit],
+    queryFn: ({ signal }) => call('paymentList', { query: { ...query, wallets: walletsOf(viewer), limit: String(limit) } }, { signal }),
     staleTime: 15_000,
   })
 }
@@ -52,6 +82,22 @@ export function summaryQuery(viewer: Viewer, days: number) {
   })
 }
 
-function walletsOf({ wallets }: Viewer): string | undefined {
+export const apiKeysQuery = queryOptions({
+  queryKey: ['apiKeyList'],
+  queryFn: async ({ signal }) => (await call('apiKeyList', {}, { signal })).keys,
+  staleTime: 15_000,
+})
+
+/** The last 24 hours by the hour, or the last 30 days by the day. */
+export function usageQuery(period: 'hour' | 'day') {
+  return queryOptions({
+    queryKey: ['usage', period],
+    queryFn: ({ signal }) => call('usage', { query: { period } }, { signal }),
+    staleTime: 15_000,
+    refetchInterval: 60_000,
+  })
+}
+
+export function walletsOf({ wallets }: Viewer): string | undefined {
   return wallets === 'all' ? undefined : wallets.join(',')
 }

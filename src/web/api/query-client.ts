@@ -14,7 +14,8 @@ export const queryClient: QueryClient = new QueryClient({
   }),
   defaultOptions: {
     queries: {
-      retry: (failures, error) => error instanceof ApiError && error.retryable && failures < MAX_RETRIES,
+      // A pause is waited for, however often it comes: it ends by itself, and so does the reading.
+      retry: (failures, error) => error instanceof ApiError && (error.code === 'RATE_LIMIT' || (error.retryable && failures < MAX_RETRIES)),
       retryDelay: (failures, error) => Math.min(MAX_WAIT_MS, error instanceof ApiError && error.retryAfter ? error.retryAfter * 1000 : 1000 * 2 ** failures),
       refetchOnWindowFocus: true,
     },

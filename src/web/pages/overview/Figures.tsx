@@ -1,3 +1,5 @@
+import { plural } from '@lingui/core/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { EndpointResponse } from '#contract/endpoints.ts'
 import { summaryQuery, type Viewer } from '../../api/queries.ts'
@@ -15,16 +17,14 @@ import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { AssetCard } from './AssetCard.tsx'
+import { Inbox } from './Inbox.tsx'
 import { Ranking } from './Ranking.tsx'
 import { RecentPayments } from './RecentPayments.tsx'
 
-const ranges = [
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-] as const
+const RANGES = ['7', '30', '90'] as const
 
 export function Figures({ viewer }: { viewer: Viewer }) {
+  const { t } = useLingui()
   const days = useSearch('overview').days ?? '30'
   const query = useQuery({ ...summaryQuery(viewer, Number(days)), placeholderData: keepPreviousData })
   return (
@@ -32,16 +32,19 @@ export function Figures({ viewer }: { viewer: Viewer }) {
       <PageHeader
         action={
           <Segmented
-            label="Time range"
+            label={t`Time range`}
             onChange={(value) => navigate(pathTo('overview', { search: { days: value } }), { replace: true })}
-            options={ranges}
+            options={RANGES.map((value) => ({ value, label: t`${plural(Number(value), { one: '# day', other: '# days' })}` }))}
             value={days}
           />
         }
-        subtitle={viewer.wallets === 'all' ? 'All wallets of this desk' : 'Your wallets'}
-        title="Overview"
+        subtitle={viewer.wallets === 'all' ? <Trans>All wallets of this desk</Trans> : <Trans>Your wallets</Trans>}
+        title={<Trans>Overview</Trans>}
       />
       <StaleBanner error={query.data && query.error} onRetry={() => void query.refetch()} readAt={query.dataUpdatedAt} />
+      <div className="mb-4 empty:hidden">
+        <Inbox viewer={viewer} />
+      </div>
       {query.data ? (
         <Summary summary={query.data} viewer={viewer} />
       ) : query.error ? (
@@ -61,13 +64,13 @@ function Summary({ summary, viewer }: { summary: EndpointResponse<'paymentSummar
         <EmptyState
           action={
             <Link className={buttonClass({ variant: 'primary' })} to={pathTo('checkout', {})}>
-              Make a first payment
+              <Trans>Make a first payment</Trans>
             </Link>
           }
           icon="payments"
-          title="No payments in this time"
+          title={<Trans>No payments in this time</Trans>}
         >
-          The first one shows up here the moment it is made, without a reload.
+          <Trans>The first one shows up here the moment it is made, without a reload.</Trans>
         </EmptyState>
       </Card>
     )
@@ -81,18 +84,18 @@ function Summary({ summary, viewer }: { summary: EndpointResponse<'paymentSummar
         <RecentPayments viewer={viewer} />
       </div>
       <div className="grid min-w-0 content-start gap-4 sm:max-xl:grid-cols-2">
-        <Card subtitle={`${total.toLocaleString()} payments`} title="How they ended">
+        <Card subtitle={<Plural one="# payment" other="# payments" value={total} />} title={<Trans>How they ended</Trans>}>
           <StatusMix statuses={summary.statuses} />
         </Card>
         <Ranking
-          empty="No payer yet."
+          empty={<Trans>No payer yet.</Trans>}
           entries={summary.topPayers.map(({ address, count }) => ({ kind: 'address', name: address, count }))}
-          title="Who pays most often"
+          title={<Trans>Who pays most often</Trans>}
         />
         <Ranking
-          empty="No payment named a resource."
+          empty={<Trans>No payment named a resource.</Trans>}
           entries={summary.topResources.map(({ resource, count }) => ({ kind: 'resource', name: resource, count }))}
-          title="What is paid for"
+          title={<Trans>What is paid for</Trans>}
         />
       </div>
     </div>
@@ -100,8 +103,9 @@ function Summary({ summary, viewer }: { summary: EndpointResponse<'paymentSummar
 }
 
 function SummarySkeleton() {
+  const { t } = useLingui()
   return (
-    <div aria-busy="true" aria-label="Loading figures" className="grid gap-4 xl:grid-cols-3" role="status">
+    <div aria-busy="true" aria-label={t`Loading figures`} className="grid gap-4 xl:grid-cols-3" role="status">
       <div className="grid gap-4 xl:col-span-2">
         <Skeleton className="h-76 rounded-xl" />
         <Skeleton className="h-76 rounded-xl" />

@@ -1,3 +1,5 @@
+import type { ReactNode } from 'react'
+import { formatNumber } from '../../locales/formats.ts'
 import { pathTo } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { Address } from '../../ui/Address.tsx'
@@ -5,8 +7,8 @@ import { Card } from '../../ui/Card.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 
 export type RankingProps = {
-  title: string
-  empty: string
+  title: ReactNode
+  empty: ReactNode
   entries: readonly { kind: 'address' | 'resource'; name: string; count: number }[]
 }
 
@@ -25,7 +27,7 @@ export function Ranking({ title, empty, entries }: RankingProps) {
                 <span className="min-w-0 truncate group-hover:underline" title={name}>
                   {kind === 'address' ? <Address value={name} /> : <UntrustedText text={name.replace(/^https?:\/\//, '')} />}
                 </span>
-                <span className="figures shrink-0 text-muted">{count.toLocaleString()}</span>
+                <span className="figures shrink-0 text-muted">{formatNumber(count)}</span>
               </span>
               <span aria-hidden className="mt-1 block h-1 rounded-full bg-neutral-soft">
                 <span className="forced-fill block h-1 rounded-full bg-edge" style={{ width: `${(count / max) * 100}%` }} />

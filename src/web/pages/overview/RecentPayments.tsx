@@ -1,8 +1,10 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect } from 'react'
 import { useArrivals } from '../../api/arrivals.ts'
 import { newArrivals } from '../../api/merge-payment.ts'
-import { paymentsQuery, type Viewer } from '../../api/queries.ts'
+import { newestQuery, type Viewer } from '../../api/queries.ts'
+import { serverNow } from '../../clock.ts'
 import { pathTo } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
@@ -15,9 +17,10 @@ const SHOWN = 6
 
 /** The newest payments. Short enough that a new one may take its place at the top by itself. */
 export function RecentPayments({ viewer }: { viewer: Viewer }) {
-  const { data, error, refetch, isFetching } = useInfiniteQuery(paymentsQuery(viewer, {}, SHOWN))
-  const rows = data?.pages[0]?.payments ?? []
-  const [newest] = newArrivals(useArrivals(), rows, { viewer, filter: {} })
+  const { t } = useLingui()
+  const { data, error, refetch, isFetching } = useQuery(newestQuery(viewer, {}, SHOWN))
+  const rows = data?.payments ?? []
+  const [newest] = newArrivals(useArrivals(), rows, { viewer, filter: {}, zone: 'utc', now: serverNow() })
   const newestId = data && newest?.paymentId
 
   useEffect(() => {
@@ -28,11 +31,11 @@ export function RecentPayments({ viewer }: { viewer: Viewer }) {
     <Card
       action={
         <Link className={buttonClass({ variant: 'quiet', size: 'sm' }, '-my-1 -me-2.5')} to={pathTo('payments', {})}>
-          All payments
+          <Trans>All payments</Trans>
         </Link>
       }
       flush
-      title="Latest payments"
+      title={<Trans>Latest payments</Trans>}
     >
       {data ? (
         <ul className="divide-y divide-line border-t border-line">
@@ -45,7 +48,7 @@ export function RecentPayments({ viewer }: { viewer: Viewer }) {
       ) : error ? (
         <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
       ) : (
-        <div aria-busy="true" aria-label="Loading payments" className="space-y-2 px-5 pb-5" role="status">
+        <div aria-busy="true" aria-label={t`Loading payments`} className="space-y-2 px-5 pb-5" role="status">
           {Array.from({ length: SHOWN }, (_, index) => (
             <Skeleton className="h-14" key={index} />
           ))}

@@ -1,58 +1,90 @@
-import { PAYMENT_STATUSES } from '#contract/payment.ts'
-import type { PaymentFilter } from '../../api/queries.ts'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { statusesOf, type PaymentFilter } from '../../api/payment-filter.ts'
 import { pathTo, readSearch } from '../../paths.ts'
+import { usePreferences } from '../../preferences.ts'
 import { navigate } from '../../router/location.ts'
 import { useConfig } from '../../shell/use-config.ts'
 import { Button } from '../../ui/Button.tsx'
+import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { statusLabel } from '../../ui/status-words.ts'
+import { useNow } from '../../ui/use-now.ts'
+import { AmountFilter } from './AmountFilter.tsx'
+import { chipsOf, periodWords } from './filter-words.ts'
+import { PeriodFilter } from './PeriodFilter.tsx'
 import { SearchBox } from './SearchBox.tsx'
-
-const types = [
-  { value: 'all', label: 'All' },
-  { value: 'received', label: 'Received' },
-  { value: 'sent', label: 'Sent' },
-] as const
+import { StatusFilter } from './StatusFilter.tsx'
 
 /** Every filter lives in the address: a link to a view is the view. */
 export function Filters({ filter }: { filter: PaymentFilter }) {
   const { networks } = useConfig()
-  const change = (next: Partial<Record<keyof PaymentFilter, string>>) =>
+  const { t } = useLingui()
+  const zone = usePreferences().timeZone
+  const now = useNow()
+  const change = (next: Partial<Record<keyof PaymentFilter, string | undefined>>) =>
     navigate(pathTo('payments', { search: readSearch('payments', { ...filter, ...next }) }), { replace: true })
-  const filtered = Object.values(filter).some(Boolean)
+  const chips = chipsOf(filter, { networks, zone, now, periodLabel: filter.when && t(periodWords[filter.when]) })
+  const symbols = [...new Set(networks.flatMap(({ assets }) => assets.map(({ symbol }) => symbol)))]
   return (
-    <search className="mb-4 flex flex-wrap items-center gap-2">
-      <Segmented
-        className="max-sm:flex max-sm:basis-full"
-        label="Direction"
-        onChange={(value) => change({ type: value === 'all' ? '' : value })}
-        options={types}
-        value={filter.type ?? 'all'}
-      />
-      <Select aria-label="Status" className="max-sm:flex-1" onChange={(event) => change({ status: event.target.value })} value={filter.status ?? ''}>
-        <option value="">Any status</option>
-        {PAYMENT_STATUSES.map((status) => (
-          <option key={status} value={status}>
-            {statusLabel(status)}
-          </option>
-        ))}
-      </Select>
-      {networks.length > 1 && (
-        <Select aria-label="Network" className="max-sm:flex-1" onChange={(event) => change({ network: event.target.value })} value={filter.network ?? ''}>
-          <option value="">Any network</option>
-          {networks.map(({ network, name }) => (
-            <option key={network} value={network}>
-              {name}
+    <search className="mb-4 block">
+      <div className="flex flex-wrap items-center gap-2">
+        <Segmented
+          className="max-sm:flex max-sm:basis-full"
+          label={t`Direction`}
+          onChange={(value) => change({ type: value === 'all' ? undefined : value })}
+          options={[
+            { value: 'all', label: t`All` },
+            { value: 'received', label: t`Received` },
+            { value: 'sent', label: t`Sent` },
+          ]}
+          value={filter.type ?? 'all'}
+        />
+        <StatusFilter onChange={(statuses) => change({ status: statuses.join(',') || undefined })} statuses={statusesOf(filter)} />
+        <PeriodFilter dates={filter} label={chips.find(({ id }) => id === 'date')?.text} onChange={({ when, from, to }) => change({ when, from, to })} />
+        <AmountFilter amounts={filter} onChange={({ asset, min, max }) => change({ asset, min, max })} symbols={symbols} />
+        {networks.length > 1 && (
+          <Select
+            aria-label={t`Network`}
+            className="max-sm:flex-1"
+            onChange={(event) => change({ network: event.target.value || undefined })}
+            value={filter.network ?? ''}
+          >
+            <option value="">
+              <Trans>Any network</Trans>
             </option>
+            {networks.map(({ network, name }) => (
+              <option key={network} value={network}>
+                {name}
+              </option>
+            ))}
+          </Select>
+        )}
+        <SearchBox onSearch={(q) => change({ q: q || undefined })} text={filter.q ?? ''} />
+      </div>
+      {chips.length > 0 && (
+        <ul aria-label={t`Filters that are set`} className="mt-3 flex flex-wrap items-center gap-2">
+          {chips.map(({ id, text, without }) => (
+            <li key={id}>
+              <button
+                className="touch-target inline-flex h-8 max-w-76 items-center gap-1.5 rounded-full border border-line bg-surface ps-3 pe-2 text-sm text-ink hover:bg-hover"
+                onClick={() => change(without)}
+                title={t`Remove this filter`}
+                type="button"
+              >
+                <span className="truncate">{text}</span>
+                <Icon className="shrink-0 text-muted" name="cross" size={14} />
+                <span className="sr-only">
+                  <Trans>remove</Trans>
+                </span>
+              </button>
+            </li>
           ))}
-        </Select>
-      )}
-      <SearchBox onSearch={(q) => change({ q })} text={filter.q ?? ''} />
-      {filtered && (
-        <Button onClick={() => navigate(pathTo('payments', {}), { replace: true })} variant="quiet">
-          Clear filters
-        </Button>
+          <li>
+            <Button onClick={() => navigate(pathTo('payments', {}), { replace: true })} size="sm" variant="quiet">
+              <Trans>Clear filters</Trans>
+            </Button>
+          </li>
+        </ul>
       )}
     </search>
   )

@@ -1,10 +1,13 @@
+import { plural } from '@lingui/core/macro'
+import { useLingui } from '@lingui/react/macro'
 import { useEffect } from 'react'
 import { announce } from '../../ui/announce.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 
 /** New payments wait behind a button: rows never move under a pointer. */
 export function NewPaymentsPill({ count, onShow }: { count: number; onShow: () => void }) {
-  const words = count === 1 ? '1 new payment' : `${count} new payments`
+  const { t } = useLingui()
+  const words = t`${plural(count, { one: '# new payment', other: '# new payments' })}`
   useEffect(() => {
     if (count > 0) announce(words)
   }, [count, words])

@@ -1,38 +1,53 @@
+import { Trans } from '@lingui/react/macro'
+import { memo, type ReactNode } from 'react'
+import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { pathTo } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
+import { cx } from '../../ui/cx.ts'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { directionWords } from './direction-words.ts'
 import { Direction } from './Direction.tsx'
+import { Labels } from './Labels.tsx'
+
+export type PaymentCardProps = {
+  row: PaymentRow
+  note?: PaymentNote | undefined
+  /** In place of the picture, while rows are picked. */
+  picker?: ReactNode
+  chosen?: boolean
+}
 
 /** One payment where there is no room for columns. */
-export function PaymentCard({ row }: { row: PaymentRow }) {
+export const PaymentCard = memo(function PaymentCard({ row, note, picker, chosen }: PaymentCardProps) {
+  const received = row.type === 'received'
+  const party = <Address value={received ? row.sender : row.recipient} />
   return (
-    <Link
-      className="flex min-h-16 items-center gap-3 px-5 py-3 transition-colors hover:bg-hover focus-visible:-outline-offset-2"
+    <div
+      className={cx('relative flex min-h-16 items-center gap-3 px-5 py-3 transition-colors hover:bg-hover', chosen && 'bg-accent-soft')}
       data-payment-row={row.paymentId}
-      to={pathTo('payment', { params: { paymentId: row.paymentId } })}
     >
-      <Direction status={row.status} type={row.type} />
-      <span className="min-w-0 flex-1">
+      {picker ?? <Direction status={row.status} type={row.type} />}
+      <Link
+        className="min-w-0 flex-1 outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+        to={pathTo('payment', { params: { paymentId: row.paymentId } })}
+      >
         <span className="block truncate text-sm font-medium">
-          {directionWords(row)}
-          <span className="font-normal text-muted max-sm:sr-only">
-            {' '}
-            {row.type === 'received' ? 'from' : 'to'} <Address value={row.type === 'received' ? row.sender : row.recipient} />
-          </span>
+          {directionWords(row)}{' '}
+          <span className="font-normal text-muted max-sm:sr-only">{received ? <Trans>from {party}</Trans> : <Trans>to {party}</Trans>}</span>
         </span>
-        <span className="block truncate text-xs text-muted">
+        <span className="flex items-center gap-2 truncate text-xs text-muted">
           <Time at={row.timestamp} />
+          <Labels most={1} note={note} />
         </span>
-      </span>
+      </Link>
       <span className="flex shrink-0 flex-col items-end gap-1 sm:flex-row-reverse sm:items-center sm:gap-4">
         <Amount atomic={row.amountAtomic} className="font-medium sm:min-w-32 sm:text-end" decimals={row.decimals} symbol={row.symbol} />
         <StatusPill status={row.status} />
       </span>
-    </Link>
+    </div>
   )
-}
+})

@@ -1,105 +1,136 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { plural } from '@lingui/core/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { useArrivals } from '../../api/arrivals.ts'
 import { newArrivals } from '../../api/merge-payment.ts'
-import { paymentsQuery, type PaymentFilter, type Viewer } from '../../api/queries.ts'
-import { queryClient } from '../../api/query-client.ts'
-import { pathTo } from '../../paths.ts'
-import { Link } from '../../router/Link.tsx'
-import { navigate } from '../../router/location.ts'
+import { isFiltered, listQueryOf, type PaymentFilter } from '../../api/payment-filter.ts'
+import type { Viewer } from '../../api/queries.ts'
+import { serverNow } from '../../clock.ts'
+import { formatNumber } from '../../locales/formats.ts'
+import { usePreferences } from '../../preferences.ts'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { StaleBanner } from '../../shell/StaleBanner.tsx'
-import { buttonClass } from '../../ui/button-class.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
-import { EmptyState } from '../../ui/EmptyState.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { toast } from '../../ui/Toast.tsx'
+import { ColumnsMenu } from './ColumnsMenu.tsx'
+import { FirstRun, NothingFound } from './EmptyList.tsx'
 import { ListSkeleton } from './ListSkeleton.tsx'
 import { NewPaymentsPill } from './NewPaymentsPill.tsx'
-import { PaymentRows } from './PaymentRows.tsx'
+import { MOST_ROWS_SHOWN, PaymentRows } from './PaymentRows.tsx'
+import { SelectionBar } from './SelectionBar.tsx'
+import { usePages } from './use-pages.ts'
+import { MOST_SELECTED, useSelection } from './use-selection.ts'
 
-/** The payments a filter names, newest first, page after page. */
+// Few visits end in a file.
+const ExportDialog = lazy(() => import('./ExportDialog.tsx').then((module) => ({ default: module.ExportDialog })))
+
+/** The payments a filter names, newest first: a list of any length, of which only what is in view is read. */
 export function PaymentList({ viewer, filter }: { viewer: Viewer; filter: PaymentFilter }) {
-  const options = paymentsQuery(viewer, filter)
-  const { data, error, dataUpdatedAt, isFetching, isFetchingNextPage, isFetchNextPageError, hasNextPage, fetchNextPage, refetch } = useInfiniteQuery(options)
-  const arrivals = useArrivals()
+  const { t } = useLingui()
+  const zone = usePreferences().timeZone
+  // Days are those of the moment the list was opened: at midnight no row changes its place.
+  const [opened] = useState(serverNow)
+  const query = useMemo(() => listQueryOf(filter, zone, opened), [filter, zone, opened])
+  const [range, setRange] = useState({ from: 0, to: 0 })
+  const [picking, setPicking] = useState(false)
+  const [exporting, setExporting] = useState<boolean>()
+  const pages = usePages(viewer, query, range)
+  const most = formatNumber(MOST_SELECTED)
+  const selection = useSelection(
+    pages.load,
+    useCallback(() => toast(t`At most ${most} payments can be selected. Export the filtered list instead.`, { tone: 'warn' }), [t, most]),
+  )
+  const arrivals = newArrivals(useArrivals(), pages.first, { viewer, filter, zone, now: opened })
 
-  if (!data) {
-    if (error) return <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
+  if (pages.total === undefined) {
+    if (pages.error) {
+      return (
+        <Card>
+          <QueryError busy={pages.busy} error={pages.error} onRetry={pages.retry} />
+        </Card>
+      )
+    }
     return <ListSkeleton />
   }
+  const { total } = pages
+  const fresh = Math.max(arrivals.length, pages.more)
 
-  const rows = data.pages.flatMap((page) => page.payments)
-  const total = data.pages[0]?.total ?? rows.length
-  const fresh = newArrivals(arrivals, rows, { viewer, filter })
-
-  async function showNew() {
-    // Only the first page is read again: the rows further down are still those that were read.
-    queryClient.setQueryData(options.queryKey, (old) => old && { pages: old.pages.slice(0, 1), pageParams: old.pageParams.slice(0, 1) })
+  function showNew() {
     window.scrollTo({ top: 0 })
-    await refetch()
+    pages.reopen()
   }
 
   return (
     <>
-      <StaleBanner error={isFetchNextPageError ? null : error} onRetry={() => void refetch()} readAt={dataUpdatedAt} />
-      <NewPaymentsPill count={fresh.length} onShow={() => void showNew()} />
-      {rows.length === 0 ? (
-        <Card>{Object.values(filter).some(Boolean) ? <NothingFound searched={filter.q !== undefined} /> : <FirstRun />}</Card>
+      <StaleBanner error={pages.error ?? pages.gap} onRetry={pages.retry} readAt={pages.readAt} />
+      <NewPaymentsPill count={fresh} onShow={showNew} />
+      {total === 0 ? (
+        <Card>{isFiltered(filter) ? <NothingFound searched={filter.q !== undefined} /> : <FirstRun />}</Card>
       ) : (
         <>
-          <PaymentRows onEnd={() => hasNextPage && !isFetching && !isFetchNextPageError && void fetchNextPage()} rows={rows} total={total} />
-          <div className="mt-3 flex min-h-10 flex-wrap items-center justify-between gap-3 text-sm text-muted">
-            <span className="figures">
-              {rows.length < total
-                ? `${rows.length.toLocaleString()} of ${total.toLocaleString()} payments`
-                : total === 1
-                  ? '1 payment'
-                  : `${total.toLocaleString()} payments`}
-            </span>
-            <span className="hidden text-xs lg:inline" aria-hidden>
-              <Key>j</Key> <Key>k</Key> to move, <Key>Enter</Key> to open
-            </span>
-            {hasNextPage && (
-              <Button busy={isFetchingNextPage} onClick={() => void fetchNextPage()} size="sm">
-                {isFetchNextPageError ? 'Could not load more. Try again' : 'Load more'}
-              </Button>
-            )}
-          </div>
+          <Toolbar onExport={() => setExporting(true)} onPick={() => setPicking(!picking)} picking={picking} total={total} />
+          <PaymentRows onRange={setRange} pages={pages} picking={picking} selection={selection} total={total} />
+          {total > MOST_ROWS_SHOWN && (
+            <p className="mt-3 text-sm text-muted">
+              {t`${plural(MOST_ROWS_SHOWN, { one: 'The newest payment is listed.', other: 'The newest # payments are listed.' })}`}{' '}
+              <Trans>Narrow the filters for older ones, or export all.</Trans>
+            </p>
+          )}
+          <SelectionBar onExport={() => setExporting(true)} selection={selection} viewer={viewer} />
         </>
+      )}
+      {exporting !== undefined && (
+        <Suspense>
+          <ExportDialog
+            onClose={() => setExporting(false)}
+            open={exporting}
+            query={query}
+            selected={[...selection.rows.values()]}
+            total={total}
+            viewer={viewer}
+          />
+        </Suspense>
       )}
     </>
   )
 }
 
-function Key({ children }: { children: string }) {
-  return <kbd className="rounded-sm border border-line bg-surface px-1.5 py-0.5 font-mono text-xs">{children}</kbd>
-}
+type ToolbarProps = { total: number; picking: boolean; onPick: () => void; onExport: () => void }
 
-function NothingFound({ searched }: { searched: boolean }) {
+/** How many there are, and what can be done with all of them. */
+function Toolbar({ total, picking, onPick, onExport }: ToolbarProps) {
   return (
-    <EmptyState
-      action={<Button onClick={() => navigate(pathTo('payments', {}), { replace: true })}>Clear filters</Button>}
-      icon="search"
-      title="No payment matches"
-    >
-      {searched
-        ? 'The search finds whole ids, addresses and references, and a web address from its beginning, with https://.'
-        : 'Nothing here fits all of the filters at once.'}
-    </EmptyState>
+    <div className="mb-2 flex min-h-8 flex-wrap items-center justify-between gap-2">
+      <span aria-live="polite" className="figures text-sm text-muted">
+        <Plural one="# payment" other="# payments" value={total} />
+      </span>
+      <span className="flex items-center gap-2">
+        <span aria-hidden className="hidden text-xs text-muted xl:inline">
+          <Keys />
+        </span>
+        <Button className="md:hidden" onClick={onPick} size="sm">
+          {picking ? <Trans>Done</Trans> : <Trans>Select</Trans>}
+        </Button>
+        <ColumnsMenu />
+        <Button icon={<Icon name="download" />} onClick={onExport} size="sm">
+          <Trans>Export</Trans>
+        </Button>
+      </span>
+    </div>
   )
 }
 
-function FirstRun() {
+function Keys() {
+  const [j, k, x, enter] = ['j', 'k', 'x', '↵'].map((key) => (
+    <kbd className="rounded-sm border border-line bg-surface px-1.5 py-0.5 font-mono text-xs" key={key}>
+      {key}
+    </kbd>
+  ))
   return (
-    <EmptyState
-      action={
-        <Link className={buttonClass({ variant: 'primary' })} to={pathTo('checkout', {})}>
-          Make a first payment
-        </Link>
-      }
-      icon="payments"
-      title="No payments yet"
-    >
-      What you send or receive through this desk stands here, live, the moment it is made.
-    </EmptyState>
+    <Trans>
+      {j} {k} to move, {x} to select, {enter} to open
+    </Trans>
   )
 }

@@ -1,50 +1,70 @@
+import { useLingui } from '@lingui/react/macro'
+import { memo } from 'react'
+import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { pathTo } from '../../paths.ts'
-import { Link } from '../../router/Link.tsx'
 import { useConfig } from '../../shell/use-config.ts'
-import { Address } from '../../ui/Address.tsx'
-import { Amount } from '../../ui/Amount.tsx'
-import { StatusPill } from '../../ui/StatusPill.tsx'
+import { cx } from '../../ui/cx.ts'
+import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Td, Th } from '../../ui/Table.tsx'
-import { Time } from '../../ui/Time.tsx'
-import { UntrustedText } from '../../ui/UntrustedText.tsx'
-import { directionWords } from './direction-words.ts'
-import { Direction } from './Direction.tsx'
+import { columns, useColumns, type ColumnName } from './columns.ts'
+import { PaymentCell } from './PaymentCell.tsx'
+import { RowCheckbox } from './RowCheckbox.tsx'
 import { ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
+import type { Selection } from './use-selection.ts'
+
+const PICK_PIXELS = 52
 
 /** A real table whose undrawn rows are two tall empty ones. */
-export function PaymentTable({ rows, before, after, total }: RowsInView) {
+export function PaymentTable({ rows, before, after, total, notes, selection }: RowsInView) {
   const { networks } = useConfig()
+  const { t } = useLingui()
+  const shown = useColumns()
   const nameOf = (id: string) => networks.find(({ network }) => network === id)?.name ?? id
+  const least = shown.reduce((sum, name) => sum + columns[name].pixels, PICK_PIXELS)
   return (
-    <table aria-rowcount={total + 1} className="w-full table-fixed border-collapse text-sm">
-      <caption className="sr-only">Payments, newest first</caption>
-      <colgroup>
-        <col className="w-56" />
-        <col className="w-32" />
-        <col className="xl:w-36" />
-        <col className="hidden xl:table-column" />
-        <col className="hidden w-36 lg:table-column" />
-        <col className="w-32" />
-      </colgroup>
-      <thead>
-        <tr aria-rowindex={1}>
-          <Th className="ps-5">Amount</Th>
-          <Th>Status</Th>
-          <Th>From or to</Th>
-          <Th className="hidden xl:table-cell">For</Th>
-          <Th className="hidden lg:table-cell">Network</Th>
-          <Th end>Date</Th>
-        </tr>
-      </thead>
-      <tbody className="[&>tr:last-child>td]:border-b-0">
-        {before > 0 && <Gap height={before} />}
-        {rows.map(({ index, row }) => (
-          <Row index={index} key={row.paymentId} networkName={nameOf(row.network)} row={row} />
-        ))}
-        {after > 0 && <Gap height={after} />}
-      </tbody>
-    </table>
+    <div className="overflow-x-auto rounded-xl">
+      <table aria-rowcount={total + 1} className="w-full table-fixed border-collapse text-sm" style={{ minWidth: least }}>
+        <caption className="sr-only">{t`Payments, newest first`}</caption>
+        <colgroup>
+          <col style={{ width: PICK_PIXELS }} />
+          {shown.map((name) => (
+            <col key={name} style={{ width: 'grow' in columns[name] ? undefined : columns[name].pixels }} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr aria-rowindex={1}>
+            <Th>
+              <span className="sr-only">{t`Select`}</span>
+            </Th>
+            {shown.map((name) => (
+              <Th end={'end' in columns[name]} key={name}>
+                {t(columns[name].label)}
+              </Th>
+            ))}
+          </tr>
+        </thead>
+        <tbody className="[&>tr:last-child>td]:border-b-0">
+          {before > 0 && <Gap height={before} />}
+          {rows.map(({ index, row }) =>
+            row ? (
+              <Row
+                chosen={selection.has(row.paymentId)}
+                index={index}
+                key={index}
+                networkName={nameOf(row.network)}
+                note={notes.get(row.paymentId)}
+                onToggle={selection.toggle}
+                row={row}
+                shown={shown}
+              />
+            ) : (
+              <Coming index={index} key={index} shown={shown} />
+            ),
+          )}
+          {after > 0 && <Gap height={after} />}
+        </tbody>
+      </table>
+    </div>
   )
 }
 
@@ -52,41 +72,46 @@ function Gap({ height }: { height: number }) {
   return <tr aria-hidden style={{ height }} />
 }
 
-function Row({ row, index, networkName }: { row: PaymentRow; index: number; networkName: string }) {
-  const received = row.type === 'received'
+function Coming({ index, shown }: { index: number; shown: readonly ColumnName[] }) {
+  return (
+    <tr aria-busy="true" aria-rowindex={index + 2} data-index={index} style={{ height: ROW_HEIGHT }}>
+      <Td />
+      {shown.map((name) => (
+        <Td end={'end' in columns[name]} key={name}>
+          <Skeleton className={cx('h-3.5 w-20', 'end' in columns[name] && 'ms-auto')} />
+        </Td>
+      ))}
+    </tr>
+  )
+}
+
+type RowProps = {
+  row: PaymentRow
+  index: number
+  networkName: string
+  note: PaymentNote | undefined
+  chosen: boolean
+  onToggle: Selection['toggle']
+  shown: readonly ColumnName[]
+}
+
+/** Drawn anew only when something of it changes: a frame of scrolling has no time for rows that stay. */
+const Row = memo(function Row({ row, index, networkName, note, chosen, onToggle, shown }: RowProps) {
   return (
     <tr
       aria-rowindex={index + 2}
-      className="group relative transition-colors hover:bg-hover has-focus-visible:bg-hover"
+      aria-selected={chosen}
+      className={cx('group relative transition-colors hover:bg-hover has-focus-visible:bg-hover', chosen && 'bg-accent-soft hover:bg-accent-soft')}
       data-index={index}
       data-payment-row={row.paymentId}
       style={{ height: ROW_HEIGHT }}
     >
       <Td className="py-0">
-        <Link
-          className="flex items-center gap-3 rounded-sm outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
-          to={pathTo('payment', { params: { paymentId: row.paymentId } })}
-        >
-          <Direction status={row.status} type={row.type} />
-          <span className="min-w-0">
-            <Amount atomic={row.amountAtomic} className="block truncate font-medium" decimals={row.decimals} symbol={row.symbol} />
-            <span className="block text-xs text-muted">{directionWords(row)}</span>
-          </span>
-        </Link>
+        <RowCheckbox checked={chosen} onToggle={(extend) => onToggle(index, row, extend)} row={row} />
       </Td>
-      <Td className="py-0">
-        <StatusPill status={row.status} />
-      </Td>
-      <Td className="truncate py-0">
-        <Address value={received ? row.sender : row.recipient} />
-      </Td>
-      <Td className="hidden truncate py-0 text-muted xl:table-cell">
-        {row.resource ? <UntrustedText text={row.resource.replace(/^https?:\/\//, '')} /> : '–'}
-      </Td>
-      <Td className="hidden truncate py-0 text-muted lg:table-cell">{networkName}</Td>
-      <Td className="py-0 whitespace-nowrap text-muted" end>
-        <Time at={row.timestamp} />
-      </Td>
+      {shown.map((name) => (
+        <PaymentCell key={name} name={name} networkName={networkName} note={note} row={row} />
+      ))}
     </tr>
   )
-}
+})

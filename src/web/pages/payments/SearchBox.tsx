@@ -1,3 +1,4 @@
+import { useLingui } from '@lingui/react/macro'
 import { useEffect, useRef, useState } from 'react'
 import { isPaymentId } from '#contract/payment.ts'
 import { pathTo } from '../../paths.ts'
@@ -9,6 +10,7 @@ const PAUSE_MS = 350
 
 /** Searches once the typing pauses; a whole payment id and Enter go straight to the payment. */
 export function SearchBox({ text, onSearch }: { text: string; onSearch: (text: string) => void }) {
+  const { t } = useLingui()
   const [typed, setTyped] = useState(text)
   const asked = useRef(text)
 
@@ -42,10 +44,10 @@ export function SearchBox({ text, onSearch }: { text: string; onSearch: (text: s
       }}
     >
       <Input
-        aria-label="Search payments"
+        aria-label={t`Search payments`}
         maxLength={300}
         onChange={(event) => setTyped(event.target.value)}
-        placeholder="Id, address, reference, or https:// address"
+        placeholder={t`Id, address, reference, or web address`}
         prefix={<Icon name="search" />}
         type="search"
         value={typed}

@@ -1,20 +1,38 @@
-import { useEffect } from 'react'
+import { useEffect, useLayoutEffect, useRef } from 'react'
 
-/** `j` and `k` move the focus from row to row; Enter then is the link's own. */
-export function useRowKeys(count: number, show: (index: number) => void): void {
+export type RowKeys = {
+  count: number
+  /** Brings a row into view. */
+  show: (index: number) => void
+  pick: (index: number, extend: boolean) => void
+  clear: () => void
+}
+
+/** `j` and `k` move the focus from row to row, `x` picks the row, with Shift all up to it; `/` goes to the search, Escape unpicks. Enter is the link's own. */
+export function useRowKeys(keys: RowKeys): void {
+  const latest = useRef(keys)
+  useLayoutEffect(() => {
+    latest.current = keys
+  })
   useEffect(() => {
     function onKey(event: KeyboardEvent) {
-      const step = event.key === 'j' ? 1 : event.key === 'k' ? -1 : 0
-      if (!step || count === 0 || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return
+      const { count, show, pick, clear } = latest.current
+      if (count === 0 || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return
+      const row = focusedRow()
+      if (event.key === 'j' || event.key === 'k') {
+        const to = nextRow(row, event.key === 'j' ? 1 : -1, count)
+        show(to)
+        // The row may be drawn only now that it is in view.
+        requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-index="${to}"] a`)?.focus())
+      } else if ((event.key === 'x' || event.key === 'X') && row !== undefined) pick(row, event.shiftKey)
+      else if (event.key === '/') document.querySelector<HTMLElement>('input[type=search]')?.focus()
+      else if (event.key === 'Escape') return clear()
+      else return
       event.preventDefault()
-      const to = nextRow(focusedRow(), step, count)
-      show(to)
-      // The row may be drawn only now that it is in view.
-      requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-index="${to}"] a`)?.focus())
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
-  }, [count, show])
+  }, [])
 }
 
 /** The row after `from` in a direction; the first one when none has the focus. */
@@ -28,5 +46,7 @@ function focusedRow(): number | undefined {
 }
 
 function isTyping(target: EventTarget | null): boolean {
-  return target instanceof Element && target.closest('input:not([type=radio]):not([type=checkbox]), textarea, select, dialog, [contenteditable]') !== null
+  return (
+    target instanceof Element && target.closest('input:not([type=radio]):not([type=checkbox]), textarea, select, dialog, [popover], [contenteditable]') !== null
+  )
 }

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { listQueryOf, rangeOf } from './payment-filter.ts'
+
+const now = Date.parse('2026-03-01T10:00:00Z')
+const utc = (filter: Parameters<typeof rangeOf>[0]) => {
+  const { since, until } = rangeOf(filter, 'utc', now)
+  return [since, until].map((at) => (at === undefined ? undefined : new Date(at).toISOString()))
+}
+
+test.each([
+  [{ when: 'today' }, '2026-03-01T00:00:00.000Z', undefined],
+  [{ when: '7d' }, '2026-02-23T00:00:00.000Z', undefined],
+  [{ when: '30d' }, '2026-01-31T00:00:00.000Z', undefined],
+  [{ when: 'month' }, '2026-03-01T00:00:00.000Z', undefined],
+  [{ when: 'last-month' }, '2026-02-01T00:00:00.000Z', '2026-02-28T23:59:59.999Z'],
+  [{ from: '2026-02-28', to: '2026-02-28' }, '2026-02-28T00:00:00.000Z', '2026-02-28T23:59:59.999Z'],
+  [{ to: '2025-12-31' }, undefined, '2025-12-31T23:59:59.999Z'],
+  [{}, undefined, undefined],
+] as const)('%j begins and ends with whole days', (filter, since, until) => {
+  expect(utc(filter)).toEqual([since, until])
+})
+
+test('the service is asked for what is set and nothing else', () => {
+  expect(listQueryOf({ type: 'sent', status: 'failed,expired', min: '0.5', from: '2026-02-01' }, 'utc', now)).toEqual({
+    type: 'sent',
+    status: 'failed,expired',
+    minAmount: '0.5',
+    since: String(Date.parse('2026-02-01T00:00:00Z')),
+  })
+})

@@ -1,0 +1,80 @@
+import type { EndpointRequest } from '#contract/endpoints.ts'
+import type { PaymentStatus } from '#contract/payment.ts'
+import type { SearchOf } from '../paths.ts'
+
+/** What the payments page's address narrows the list to. */
+export type PaymentFilter = SearchOf<'payments'>
+
+export type Zone = 'local' | 'utc'
+
+/** The same as the service is asked. */
+export type ListQuery = Pick<
+  NonNullable<EndpointRequest<'paymentList'>['query']>,
+  'type' | 'status' | 'network' | 'asset' | 'since' | 'until' | 'minAmount' | 'maxAmount' | 'q'
+>
+
+export function listQueryOf(filter: PaymentFilter, zone: Zone, now: number): ListQuery {
+  const { since, until } = rangeOf(filter, zone, now)
+  const query = {
+    type: filter.type,
+    status: filter.status,
+    network: filter.network,
+    asset: filter.asset,
+    since: since === undefined ? undefined : String(since),
+    until: until === undefined ? undefined : String(until),
+    minAmount: filter.min,
+    maxAmount: filter.max,
+    q: filter.q,
+  }
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
+}
+
+export function isFiltered(filter: PaymentFilter): boolean {
+  return Object.values(filter).some(Boolean)
+}
+
+export function statusesOf(filter: PaymentFilter): PaymentStatus[] {
+  // The page's schema admits no other words.
+  return filter.status ? (filter.status.split(',') as PaymentStatus[]) : []
+}
+
+/** Unix milliseconds, both inclusive. */
+export function rangeOf({ when, from, to }: PaymentFilter, zone: Zone, now: number): { since: number | undefined; until: number | undefined } {
+  const today = partsOf(now, zone)
+  const start = (year: number, month: number, day: number) => momentOf({ year, month, day }, zone)
+  switch (when) {
+    case 'today':
+      return { since: start(today.year, today.month, today.day), until: undefined }
+    case '7d':
+      return { since: start(today.year, today.month, today.day - 6), until: undefined }
+    case '30d':
+      return { since: start(today.year, today.month, today.day - 29), until: undefined }
+    case 'month':
+      return { since: start(today.year, today.month, 1), until: undefined }
+    case 'last-month':
+      return { since: start(today.year, today.month - 1, 1), until: start(today.year, today.month, 1) - 1 }
+    case undefined: {
+      const [first, last] = [dayParts(from), dayParts(to)]
+      return { since: first && momentOf(first, zone), until: last && momentOf({ ...last, day: last.day + 1 }, zone) - 1 }
+    }
+  }
+}
+
+type Day = { year: number; month: number; day: number }
+
+function dayParts(text: string | undefined): Day | undefined {
+  const [year, month, day] = text?.split('-').map(Number) ?? []
+  return year && month && day ? { year, month: month - 1, day } : undefined
+}
+
+function partsOf(at: number, zone: Zone): Day {
+  const date = new Date(at)
+  return zone === 'utc'
+    ? { year: date.getUTCFullYear(), month: date.getUTCMonth(), day: date.getUTCDate() }
+    : { year: date.getFullYear(), month: date.getMonth(), day: date.getDate() }
+}
+
+/** The first moment of a day; days beyond the month's roll over. */
+function momentOf({ year, month, day }: Day, zone: Zone): number {
+  return zone === 'utc' ? Date.UTC(year, month, day) : new Date(year, month, day).getTime()
+}

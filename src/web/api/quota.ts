@@ -1,0 +1,35 @@
+import { useSyncExternalStore } from 'react'
+
+/** What is left of the desk's plan at the service, as the latest answer told it. Times are Unix milliseconds. */
+export type Quota = { limit: number; remaining: number; resetAt: number; readAt: number }
+
+let quota: Quota | undefined
+const listeners = new Set<() => void>()
+
+/** Reads the rate-limit headers of an answer; one without them says nothing. `X-RateLimit-Reset` is in Unix seconds. */
+export function noteQuota(headers: Headers, readAt = Date.now()): void {
+  const read = (name: string) => Number(headers.get(name) ?? Number.NaN)
+  const [limit, remaining, reset] = [read('X-RateLimit-Limit'), read('X-RateLimit-Remaining'), read('X-RateLimit-Reset')]
+  if (!Number.isFinite(limit) || limit <= 0 || !Number.isFinite(remaining)) return
+  quota = { limit, remaining: Math.max(0, Math.min(limit, remaining)), resetAt: Number.isFinite(reset) ? reset * 1000 : readAt, readAt }
+  for (const listener of listeners) listener()
+}
+
+/** Undefined until an answer told it. */
+export function useQuota(): Quota | undefined {
+  return useSyncExternalStore(subscribe, getQuota)
+}
+
+export function getQuota(): Quota | undefined {
+  return quota
+}
+
+/** What has come back since: a minute brings the whole plan back, evenly. */
+export function remainingAt({ limit, remaining, readAt }: Quota, now: number): number {
+  return Math.min(limit, Math.floor(remaining + (Math.max(0, now - readAt) / 60_000) * limit))
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}

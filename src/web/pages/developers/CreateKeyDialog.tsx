@@ -1,0 +1,141 @@
+import { plural } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState, type FormEvent } from 'react'
+import { PLANS, SCOPES, type Plan, type Scope } from '#contract/api-key.ts'
+import { call } from '../../api/client.ts'
+import { apiKeysQuery } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { serverNow } from '../../clock.ts'
+import { formatNumber } from '../../locales/formats.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Checkbox } from '../../ui/Checkbox.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Input } from '../../ui/Input.tsx'
+import { Segmented } from '../../ui/Segmented.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { KeyProblem } from './KeyProblem.tsx'
+import type { NewKey } from './NewKeyDialog.tsx'
+import { POWERFUL, scopeWords } from './scope-words.ts'
+
+const DAY_MS = 86_400_000
+type KeyTerms = { environment: 'live' | 'test'; plan: Plan; /** 0 for no end. */ days: number }
+
+const EXPIRIES = [0, 30, 90, 365] as const
+
+export function CreateKeyDialog({ onClose, onMade }: { onClose: () => void; onMade: (made: NewKey) => void }) {
+  const [name, setName] = useState('')
+  const [scopes, setScopes] = useState<readonly Scope[]>(['payment:read'])
+  const [{ days, ...terms }, setTerms] = useState<KeyTerms>({ environment: 'live', plan: 'standard', days: 90 })
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<unknown>()
+  const ready = name.trim() !== '' && scopes.length > 0
+
+  async function create(event: FormEvent) {
+    event.preventDefault()
+    if (!ready || busy) return
+    setBusy(true)
+    setProblem(undefined)
+    const expiresAt = days === 0 ? undefined : serverNow() + days * DAY_MS
+    try {
+      const made = await call(
+        'apiKeyCreate',
+        { body: { name: name.trim(), scopes: [...scopes], ...terms, ...(expiresAt !== undefined && { expiresAt }) } },
+        { idempotencyKey: crypto.randomUUID(), confirmation: name.trim() },
+      )
+      onMade({ name: made.name, key: made.key })
+    } catch (error) {
+      setProblem(error)
+    } finally {
+      setBusy(false)
+      void queryClient.invalidateQueries(apiKeysQuery)
+    }
+  }
+
+  return (
+    <Dialog description={<Trans>Give a key only what its server needs.</Trans>} onClose={onClose} open title={<Trans>Create an API key</Trans>}>
+      <form className="grid gap-4" onSubmit={(event) => void create(event)}>
+        <Field hint={<Trans>Where it is used, for example “Shop server”.</Trans>} label={<Trans>Name</Trans>}>
+          <Input maxLength={100} onChange={(event) => setName(event.target.value)} value={name} />
+        </Field>
+        <ScopeChoice onChange={setScopes} scopes={scopes} />
+        <Terms onChange={setTerms} terms={{ ...terms, days }} />
+        {problem !== undefined && <KeyProblem problem={problem} />}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose} variant="quiet">
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button busy={busy} disabled={!ready} type="submit" variant="primary">
+            <Trans>Create key</Trans>
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+function ScopeChoice({ scopes, onChange }: { scopes: readonly Scope[]; onChange: (scopes: readonly Scope[]) => void }) {
+  const { t } = useLingui()
+  return (
+    <>
+      <fieldset>
+        <legend className="mb-2 text-sm font-medium">
+          <Trans>What it may do</Trans>
+        </legend>
+        <div className="grid gap-3">
+          {SCOPES.map((scope) => (
+            <Checkbox
+              checked={scopes.includes(scope)}
+              hint={t(scopeWords[scope])}
+              key={scope}
+              label={<span className="font-mono text-[13px]">{scope}</span>}
+              onChange={(event) => onChange(SCOPES.filter((each) => (each === scope ? event.target.checked : scopes.includes(each))))}
+            />
+          ))}
+        </div>
+      </fieldset>
+      {scopes.some((scope) => POWERFUL.has(scope)) && (
+        <Banner tone="warn">
+          <Trans>Whoever gets hold of this key can move money or make keys. Keep it on a server, never in a page or an app.</Trans>
+        </Banner>
+      )}
+    </>
+  )
+}
+
+/** How long, how often, and for which kind of network. */
+function Terms({ terms, onChange }: { terms: KeyTerms; onChange: (terms: KeyTerms) => void }) {
+  const { t } = useLingui()
+  const [standard, premium] = [formatNumber(PLANS.standard.requestsPerMinute), formatNumber(PLANS.premium.requestsPerMinute)]
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label={<Trans>Ends</Trans>}>
+          <Select onChange={(event) => onChange({ ...terms, days: Number(event.target.value) })} value={terms.days}>
+            {EXPIRIES.map((each) => (
+              <option key={each} value={each}>
+                {each === 0 ? t`Never` : t`${plural(each, { one: 'In # day', other: 'In # days' })}`}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label={<Trans>Plan</Trans>}>
+          <Select onChange={(event) => onChange({ ...terms, plan: event.target.value === 'premium' ? 'premium' : 'standard' })} value={terms.plan}>
+            <option value="standard">{t`Standard, ${standard} requests a minute`}</option>
+            <option value="premium">{t`Premium, ${premium} requests a minute`}</option>
+          </Select>
+        </Field>
+      </div>
+      <Segmented
+        label={t`Kind of key`}
+        onChange={(environment) => onChange({ ...terms, environment })}
+        options={[
+          { value: 'live', label: t`Live` },
+          { value: 'test', label: t`Test` },
+        ]}
+        value={terms.environment}
+      />
+    </>
+  )
+}

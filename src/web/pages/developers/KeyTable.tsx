@@ -1,0 +1,117 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import type { ApiKeyRow } from '#contract/api-key-body.ts'
+import { formatNumber } from '../../locales/formats.ts'
+import { Badge } from '../../ui/Badge.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Menu } from '../../ui/Menu.tsx'
+import { Table, Td, Th } from '../../ui/Table.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { Countdown } from './Countdown.tsx'
+
+export type KeyTableProps = {
+  keys: readonly ApiKeyRow[]
+  /** Of the last 24 hours, by key. */
+  requests: ReadonlyMap<string, number>
+  onRotate: (key: ApiKeyRow) => void
+  onDelete: (key: ApiKeyRow) => void
+}
+
+export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) {
+  const { t } = useLingui()
+  return (
+    <Table caption={t`API keys`} className="min-w-160">
+      <thead className="border-t border-line">
+        <tr>
+          <Th>
+            <Trans>Name</Trans>
+          </Th>
+          <Th>
+            <Trans>May do</Trans>
+          </Th>
+          <Th>
+            <Trans>Last used</Trans>
+          </Th>
+          <Th end>
+            <Trans>Requests, 24 h</Trans>
+          </Th>
+          <Th>
+            <Trans>Until</Trans>
+          </Th>
+          <Th end>
+            <span className="sr-only">
+              <Trans>Actions</Trans>
+            </span>
+          </Th>
+        </tr>
+      </thead>
+      <tbody className="[&>tr:last-child>td]:border-b-0">
+        {keys.map((key) => (
+          <tr key={key.id}>
+            <Td className="max-w-52">
+              <span className="block truncate font-medium" title={key.name}>
+                <UntrustedText text={key.name} />
+              </span>
+              <span className="block truncate font-mono text-xs text-muted">{key.hint || <Trans>the desk’s own key</Trans>}</span>
+            </Td>
+            <Td className="max-w-52 text-xs text-muted">{key.scopes.join(', ')}</Td>
+            <Td className="whitespace-nowrap text-muted">{key.lastUsedAt === null ? <Trans>Never</Trans> : <Time at={key.lastUsedAt} look="relative" />}</Td>
+            <Td className="figures" end>
+              {formatNumber(requests.get(key.id) ?? 0)}
+            </Td>
+            <Td className="whitespace-nowrap">
+              <Ends apiKey={key} />
+            </Td>
+            <Td className="w-14" end>
+              {key.status === 'active' && key.hint !== '' && <Actions apiKey={key} onDelete={onDelete} onRotate={onRotate} />}
+            </Td>
+          </tr>
+        ))}
+      </tbody>
+    </Table>
+  )
+}
+
+/** When a key ends, or how it did. One that was rotated counts down. */
+function Ends({ apiKey: { status, expiresAt, rotation } }: { apiKey: ApiKeyRow }) {
+  if (status === 'deleted') {
+    return (
+      <Badge>
+        <Trans>Deleted</Trans>
+      </Badge>
+    )
+  }
+  if (status === 'expired') return <Badge>{rotation.replacedBy === null ? <Trans>Expired</Trans> : <Trans>Replaced</Trans>}</Badge>
+  if (rotation.replacedBy !== null && expiresAt !== null) {
+    return (
+      <Badge icon={<Icon name="hourglass" size={14} />} tone="warn">
+        <Countdown until={expiresAt} />
+      </Badge>
+    )
+  }
+  if (expiresAt === null) {
+    return (
+      <span className="text-muted">
+        <Trans>No end</Trans>
+      </span>
+    )
+  }
+  return <Time at={expiresAt} />
+}
+
+function Actions({ apiKey, onRotate, onDelete }: { apiKey: ApiKeyRow } & Pick<KeyTableProps, 'onRotate' | 'onDelete'>) {
+  const { t } = useLingui()
+  const { name } = apiKey
+  const rotate = { id: 'rotate', label: t`Rotate`, icon: <Icon name="refresh" />, onSelect: () => onRotate(apiKey) }
+  return (
+    <Menu
+      items={[
+        ...(apiKey.rotation.replacedBy === null ? [rotate] : []),
+        { id: 'delete', label: t`Delete`, icon: <Icon name="cross" />, danger: true, onSelect: () => onDelete(apiKey) },
+      ]}
+      label={t`Actions for ${name}`}
+      trigger={<Icon name="menu" />}
+      triggerClassName="touch-target inline-flex size-8 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink"
+    />
+  )
+}

@@ -1,0 +1,64 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Checkbox } from '../../ui/Checkbox.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+
+/** A key in the one moment in which it can be seen. It is in no store and no address of this page. */
+export type NewKey = { name: string; key: string }
+
+/** Cannot be closed by accident: what is not copied now is gone. */
+export function NewKeyDialog({ made, onClose }: { made: NewKey; onClose: () => void }) {
+  const { t } = useLingui()
+  const [shown, setShown] = useState(false)
+  const [stored, setStored] = useState(false)
+  const { name, key } = made
+
+  function save() {
+    const url = URL.createObjectURL(new Blob([`PAYDESK_API_KEY=${key}\n`], { type: 'text/plain' }))
+    const link = document.createElement('a')
+    link.href = url
+    link.download = 'paydesk.env'
+    link.click()
+    setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  }
+
+  return (
+    <Dialog
+      description={<Trans>“{name}” is ready. This is the only time it is shown: the service keeps a fingerprint of it, not the key.</Trans>}
+      dismissable={false}
+      footer={
+        <Button disabled={!stored} onClick={onClose} variant="primary">
+          <Trans>Done</Trans>
+        </Button>
+      }
+      onClose={onClose}
+      open
+      title={<Trans>Copy your key now</Trans>}
+    >
+      <div className="grid gap-4">
+        <div className="flex items-center gap-2 rounded-lg border border-edge bg-sunken px-3 py-2">
+          <code aria-label={shown ? t`The key` : t`The key, hidden`} className="min-w-0 flex-1 font-mono text-[13px] [overflow-wrap:anywhere]">
+            {shown ? key : `${key.slice(0, 8)}${'•'.repeat(24)}`}
+          </code>
+          <Button onClick={() => setShown(!shown)} size="sm" variant="quiet">
+            {shown ? <Trans>Hide</Trans> : <Trans>Show</Trans>}
+          </Button>
+        </div>
+        <div className="flex flex-wrap gap-2">
+          <CopyButton label={t`Copy key`} text value={key} />
+          <Button icon={<Icon name="download" size={14} />} onClick={save} size="sm">
+            <Trans>Download .env</Trans>
+          </Button>
+        </div>
+        <Banner tone="warn">
+          <Trans>Keep it on a server. A key in a page, an app or a repository is a key for everybody.</Trans>
+        </Banner>
+        <Checkbox checked={stored} label={<Trans>I have stored it in a safe place.</Trans>} onChange={(event) => setStored(event.target.checked)} />
+      </div>
+    </Dialog>
+  )
+}

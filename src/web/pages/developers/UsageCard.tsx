@@ -1,0 +1,122 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
+import type { EndpointResponse } from '#contract/endpoints.ts'
+import { USAGE_PERIODS } from '#contract/usage.ts'
+import { apiKeysQuery, usageQuery } from '../../api/queries.ts'
+import { pathTo } from '../../paths.ts'
+import { usePreferences } from '../../preferences.ts'
+import { navigate } from '../../router/location.ts'
+import { useSearch } from '../../router/use-route.ts'
+import { formatDate, formatNumber } from '../../locales/formats.ts'
+import { QueryError } from '../../shell/QueryError.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { CountBars } from '../../ui/chart/CountBars.tsx'
+import { Segmented } from '../../ui/Segmented.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { Table, Td, Th } from '../../ui/Table.tsx'
+import { countBuckets, countEndpoints } from './count-usage.ts'
+
+/** Requests over time, all keys or one, and which endpoints they went to. */
+export function UsageCard() {
+  const { t } = useLingui()
+  const search = useSearch('developers')
+  const period = search.period ?? 'hour'
+  const { data, error, isFetching, refetch } = useQuery({ ...usageQuery(period), placeholderData: keepPreviousData })
+  const { data: keys = [] } = useQuery(apiKeysQuery)
+  const go = (next: Partial<typeof search>) => navigate(pathTo('developers', { search: { ...search, ...next } }), { replace: true })
+  return (
+    <Card title={<Trans>Usage</Trans>}>
+      <div className="mb-3 flex flex-wrap gap-2">
+        <Segmented
+          label={t`Time range`}
+          onChange={(value) => go({ period: value })}
+          options={[
+            { value: 'hour', label: t`24 hours` },
+            { value: 'day', label: t`30 days` },
+          ]}
+          value={period}
+        />
+        <Select aria-label={t`Key`} className="min-w-44" onChange={(event) => go({ key: event.target.value || undefined })} value={search.key ?? ''}>
+          <option value="">{t`All keys`}</option>
+          {keys.map(({ id, name, hint }) => (
+            <option key={id} value={id}>
+              {hint ? `${name} (${hint.slice(-4)})` : name}
+            </option>
+          ))}
+        </Select>
+      </div>
+      {data ? (
+        <Usage data={data} keyId={search.key} period={period} />
+      ) : error ? (
+        <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Skeleton className="h-52" />
+      )}
+    </Card>
+  )
+}
+
+function Usage({ data, keyId, period }: { data: EndpointResponse<'usage'>; keyId: string | undefined; period: 'hour' | 'day' }) {
+  const { t } = useLingui()
+  const zone = usePreferences().timeZone
+  const rows = data.usage.filter((row) => keyId === undefined || row.keyId === keyId)
+  const endpoints = countEndpoints(rows)
+  const total = rows.reduce((sum, { requests }) => sum + requests, 0)
+  // A day of usage is a day of UTC, whatever the reader's clock says.
+  const timeZone = period === 'day' || zone === 'utc' ? 'UTC' : undefined
+  const nameOf = (at: number) =>
+    formatDate(at, period === 'day' ? { day: 'numeric', month: 'short', timeZone } : { hour: '2-digit', minute: '2-digit', timeZone })
+  return (
+    <>
+      <p className="mb-1 text-sm text-muted">
+        <Plural one="# request" other="# requests" value={total} />
+      </p>
+      <CountBars
+        bars={countBuckets(rows, { since: data.since, until: data.until, ms: USAGE_PERIODS[period].ms }).map(({ at, ...parts }) => ({
+          name: nameOf(at),
+          ...parts,
+        }))}
+        label={period === 'day' ? t`Requests a day` : t`Requests an hour`}
+      />
+      {endpoints.length > 0 && (
+        <div className="-mx-5 mt-4">
+          <Table caption={t`Requests by endpoint`}>
+            <thead className="border-t border-line">
+              <tr>
+                <Th>
+                  <Trans>Endpoint</Trans>
+                </Th>
+                <Th end>
+                  <Trans>Requests</Trans>
+                </Th>
+                <Th end>
+                  <Trans>Refused</Trans>
+                </Th>
+                <Th end>
+                  <Trans>Failed</Trans>
+                </Th>
+              </tr>
+            </thead>
+            <tbody className="[&>tr:last-child>td]:border-b-0">
+              {endpoints.map(({ endpoint, requests, refused, failed }) => (
+                <tr key={endpoint}>
+                  <Td className="font-mono text-[13px]">{endpoint}</Td>
+                  <Td className="figures" end>
+                    {formatNumber(requests)}
+                  </Td>
+                  <Td className="figures text-muted" end>
+                    {formatNumber(refused)}
+                  </Td>
+                  <Td className="figures text-muted" end>
+                    {formatNumber(failed)}
+                  </Td>
+                </tr>
+              ))}
+            </tbody>
+          </Table>
+        </div>
+      )}
+    </>
+  )
+}

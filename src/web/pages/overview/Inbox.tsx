@@ -1,0 +1,109 @@
+import { useQuery } from '@tanstack/react-query'
+import { Plural, Trans } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import { newestQuery, type Viewer } from '../../api/queries.ts'
+import { serverNow } from '../../clock.ts'
+import { pathTo, type SearchOf } from '../../paths.ts'
+import { Link } from '../../router/Link.tsx'
+import { Amount } from '../../ui/Amount.tsx'
+import { Address } from '../../ui/Address.tsx'
+import { toneClass, type Tone } from '../../ui/Badge.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
+import { Card } from '../../ui/Card.tsx'
+import { cx } from '../../ui/cx.ts'
+import { Icon, type IconName } from '../../ui/Icon.tsx'
+import { useUnfinished } from './use-unfinished.ts'
+
+/** A payment that is on its way for longer than this is not on its way as it should be. */
+const LATE_AFTER_MS = 10 * 60_000
+/** So that the reading is the same one for a while. */
+const STEP_MS = 60_000
+
+/** What wants a person's eye: payments the network took back, those that stay open too long, and those begun in this browser. Nothing when all is well. */
+export function Inbox({ viewer }: { viewer: Viewer }) {
+  const unfinished = useUnfinished()
+  const lateSince = Math.floor((serverNow() - LATE_AFTER_MS) / STEP_MS) * STEP_MS
+  const { data: rolledBack } = useQuery({ ...newestQuery(viewer, { status: 'rolled_back' }, 1), refetchInterval: STEP_MS })
+  const { data: late } = useQuery({ ...newestQuery(viewer, { status: 'pending', until: String(lateSince) }, 1), refetchInterval: STEP_MS })
+  const [back, open] = [rolledBack?.total ?? 0, late?.total ?? 0]
+  if (back + open + unfinished.length === 0) return null
+  return (
+    <Card flush title={<Trans>Wants your eye</Trans>}>
+      <ul className="divide-y divide-line border-t border-line">
+        {back > 0 && (
+          <Item
+            action={<Open search={{ status: 'rolled_back' }} />}
+            icon="back"
+            title={<Plural one="# payment was taken back by the network" other="# payments were taken back by the network" value={back} />}
+            tone="bad"
+          >
+            <Trans>It counted as paid and no longer does. Do not deliver on it; it may still arrive again.</Trans>
+          </Item>
+        )}
+        {open > 0 && (
+          <Item
+            action={<Open search={{ status: 'pending' }} />}
+            icon="hourglass"
+            title={<Plural one="# payment is open for more than 10 minutes" other="# payments are open for more than 10 minutes" value={open} />}
+            tone="warn"
+          >
+            <Trans>Nothing is lost, and nothing is decided: it was sent, and the network has not confirmed it.</Trans>
+          </Item>
+        )}
+        {unfinished.map(({ id, state }) => {
+          const { order } = state
+          const amount = <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} symbol={order.asset.symbol} />
+          const recipient = <Address value={order.recipient} />
+          return (
+            <Item
+              action={
+                <Link className={buttonClass({ size: 'sm' })} to={pathTo('checkout', { search: { payment: id } })}>
+                  <Trans>Go on</Trans>
+                </Link>
+              }
+              icon="question"
+              key={id}
+              title={
+                state.step === 'unknown' ? (
+                  <Trans>A payment from this browser may have been sent</Trans>
+                ) : (
+                  <Trans>A payment from this browser is not settled</Trans>
+                )
+              }
+              tone="warn"
+            >
+              <Trans>
+                {amount} to {recipient}. Do not pay it a second time before this one is known.
+              </Trans>
+            </Item>
+          )
+        })}
+      </ul>
+    </Card>
+  )
+}
+
+function Open({ search }: { search: SearchOf<'payments'> }) {
+  return (
+    <Link className={buttonClass({ size: 'sm' })} to={pathTo('payments', { search })}>
+      <Trans>Show</Trans>
+    </Link>
+  )
+}
+
+type ItemProps = { icon: IconName; tone: Tone; title: ReactNode; action: ReactNode; children: ReactNode }
+
+function Item({ icon, tone, title, action, children }: ItemProps) {
+  return (
+    <li className="flex items-start gap-3 px-5 py-3 text-sm">
+      <span className={cx('mt-0.5 inline-flex size-8 shrink-0 items-center justify-center rounded-full', toneClass[tone])}>
+        <Icon name={icon} />
+      </span>
+      <div className="min-w-0 flex-1">
+        <p className="font-medium">{title}</p>
+        <p className="text-muted">{children}</p>
+      </div>
+      {action}
+    </li>
+  )
+}

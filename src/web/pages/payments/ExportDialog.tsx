@@ -1,0 +1,190 @@
+import { plural } from '@lingui/core/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
+import { useEffect, useRef, useState } from 'react'
+import type { PaymentRow } from '#contract/payment-body.ts'
+import { describeError } from '../../api/error-words.ts'
+import type { ListQuery } from '../../api/payment-filter.ts'
+import type { Viewer } from '../../api/queries.ts'
+import { usePauseSeconds } from '../../api/pause.ts'
+import { serverNow } from '../../clock.ts'
+import { separators } from '../../locales/decimal.ts'
+import { formatNumber, numberLocale } from '../../locales/formats.ts'
+import { useConfig } from '../../shell/use-config.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Checkbox } from '../../ui/Checkbox.tsx'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Segmented } from '../../ui/Segmented.tsx'
+import { Select } from '../../ui/Select.tsx'
+import { toast } from '../../ui/Toast.tsx'
+import type { ExportOptions } from './export-rows.ts'
+import { download, runExport } from './run-export.ts'
+
+export type ExportDialogProps = {
+  open: boolean
+  onClose: () => void
+  viewer: Viewer
+  query: ListQuery
+  /** Rows the filter leaves. */
+  total: number
+  selected: readonly PaymentRow[]
+}
+
+type FileShape = Pick<ExportOptions, 'format' | 'separator' | 'mark'>
+
+type Run = { rows: number; of: number; abort: AbortController }
+
+/** Exactly what is filtered, or what is selected; how many rows stands before the file is made. */
+export function ExportDialog({ open, onClose, viewer, query, total, selected }: ExportDialogProps) {
+  const { t } = useLingui()
+  const { networks } = useConfig()
+  const [scope, setScope] = useState<'filter' | 'rows'>('filter')
+  const [shape, setShape] = useState<FileShape>(() => ({ format: 'csv', separator: separators(numberLocale()).point === ',' ? ';' : ',', mark: true }))
+  const [run, setRun] = useState<Run>()
+  const [problem, setProblem] = useState<unknown>()
+  const running = useRef<AbortController>(undefined)
+  useEffect(() => () => running.current?.abort(), [])
+
+  const chosen = selected.length > 0 ? scope : 'filter'
+  const count = chosen === 'rows' ? selected.length : total
+
+  async function start() {
+    const abort = new AbortController()
+    running.current = abort
+    setProblem(undefined)
+    setRun({ rows: 0, of: count, abort })
+    const networkName = (id: string) => networks.find(({ network }) => network === id)?.name ?? id
+    try {
+      const { file, rows } = await runExport(chosen === 'rows' ? { kind: 'rows', rows: selected } : { kind: 'filter', viewer, query, until: serverNow() }, {
+        options: { ...shape, networkName },
+        signal: abort.signal,
+        onProgress: (done) => setRun({ rows: done, of: Math.max(count, done), abort }),
+      })
+      download(file, `payments-${new Date().toISOString().slice(0, 10)}.${shape.format}`)
+      toast(t`${plural(rows, { one: '# payment exported', other: '# payments exported' })}`, { tone: 'good' })
+      onClose()
+    } catch (error) {
+      if (!abort.signal.aborted) setProblem(error)
+    } finally {
+      setRun(undefined)
+    }
+  }
+
+  function cancel() {
+    running.current?.abort()
+    if (!run) onClose()
+  }
+
+  return (
+    <Dialog
+      footer={
+        <>
+          <Button onClick={cancel} variant="quiet">
+            {run ? <Trans>Stop the export</Trans> : <Trans>Cancel</Trans>}
+          </Button>
+          <Button busy={run !== undefined} disabled={count === 0} icon={<Icon name="download" />} onClick={() => void start()} variant="primary">
+            <Plural one="Export # payment" other="Export # payments" value={count} />
+          </Button>
+        </>
+      }
+      onClose={cancel}
+      open={open}
+      title={<Trans>Export payments</Trans>}
+    >
+      {run ? (
+        <Progress run={run} />
+      ) : (
+        <div className="grid gap-4">
+          {selected.length > 0 && <Scope onChange={setScope} scope={scope} selected={selected.length} total={total} />}
+          <Shape onChange={setShape} shape={shape} />
+          <p className="text-sm text-muted">
+            <Trans>Amounts have all their digits and a decimal point, times are UTC. Labels, notes and reconciled marks go along.</Trans>
+          </p>
+          {problem !== undefined && <Problem problem={problem} />}
+        </div>
+      )}
+    </Dialog>
+  )
+}
+
+type ScopeProps = { scope: 'filter' | 'rows'; total: number; selected: number; onChange: (scope: 'filter' | 'rows') => void }
+
+function Scope({ scope, total, selected, onChange }: ScopeProps) {
+  const { t } = useLingui()
+  const [all, some] = [formatNumber(total), formatNumber(selected)]
+  return (
+    <Segmented
+      label={t`What`}
+      onChange={onChange}
+      options={[
+        { value: 'filter', label: t`All ${all} filtered` },
+        { value: 'rows', label: t`${some} selected` },
+      ]}
+      value={scope}
+    />
+  )
+}
+
+function Shape({ shape, onChange }: { shape: FileShape; onChange: (shape: FileShape) => void }) {
+  const { t } = useLingui()
+  return (
+    <>
+      <Segmented
+        label={t`Format`}
+        onChange={(format) => onChange({ ...shape, format })}
+        options={[
+          { value: 'csv', label: 'CSV' },
+          { value: 'json', label: 'JSON' },
+        ]}
+        value={shape.format}
+      />
+      {shape.format === 'csv' && (
+        <>
+          <Field label={<Trans>Between the columns</Trans>}>
+            <Select onChange={(event) => onChange({ ...shape, separator: event.target.value === ';' ? ';' : ',' })} value={shape.separator}>
+              <option value=",">{t`Comma`}</option>
+              <option value=";">{t`Semicolon, for spreadsheets with a decimal comma`}</option>
+            </Select>
+          </Field>
+          <Checkbox
+            checked={shape.mark}
+            label={<Trans>For a spreadsheet: mark the file as UTF-8</Trans>}
+            onChange={(event) => onChange({ ...shape, mark: event.target.checked })}
+          />
+        </>
+      )}
+    </>
+  )
+}
+
+function Problem({ problem }: { problem: unknown }) {
+  const { title, body } = describeError(problem)
+  return (
+    <Banner role="alert" title={title} tone="bad">
+      {body} <Trans>No file was made.</Trans>
+    </Banner>
+  )
+}
+
+function Progress({ run: { rows, of } }: { run: Run }) {
+  const { t } = useLingui()
+  const pause = usePauseSeconds()
+  const [done, all] = [formatNumber(rows), formatNumber(of)]
+  return (
+    <div aria-live="polite">
+      <p className="text-sm">
+        <Trans>
+          {done} of {all} payments written
+        </Trans>
+      </p>
+      <progress aria-label={t`Progress of the export`} className="mt-2 h-2 w-full accent-accent" max={of} value={rows} />
+      {pause > 0 && (
+        <p className="mt-2 text-sm text-muted">
+          <Trans>The service limits how often it is asked. It goes on by itself.</Trans>
+        </p>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,113 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState, type FormEvent, type ReactNode } from 'react'
+import { isFiltered, type PaymentFilter } from '../../api/payment-filter.ts'
+import { pathTo } from '../../paths.ts'
+import { Link } from '../../router/Link.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { cx } from '../../ui/cx.ts'
+import { Dialog } from '../../ui/Dialog.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Input } from '../../ui/Input.tsx'
+import { toast } from '../../ui/Toast.tsx'
+import { isSameFilter, removeView, saveView, useSavedViews, type SavedView } from './saved-views.ts'
+
+/** Filters under a name, side by side. They stay in this browser; a link to one is a link to its filters. */
+export function Views({ filter }: { filter: PaymentFilter }) {
+  const { t } = useLingui()
+  const views = useSavedViews()
+  const [naming, setNaming] = useState(false)
+  const here = views.find((view) => isSameFilter(view.filter, filter))
+
+  function remove(view: SavedView) {
+    const undo = removeView(view.id)
+    const { name } = view
+    toast(t`View “${name}” deleted`, {
+      body: (
+        <button className="underline underline-offset-4" onClick={undo} type="button">
+          <Trans>Undo</Trans>
+        </button>
+      ),
+    })
+  }
+
+  if (views.length === 0 && !isFiltered(filter)) return null
+  return (
+    <div className="mb-4 flex items-center gap-1 overflow-x-auto border-b border-line">
+      <nav aria-label={t`Views`}>
+        <ul className="flex">
+          <li>
+            <Tab current={!isFiltered(filter)} filter={{}}>
+              <Trans>All payments</Trans>
+            </Tab>
+          </li>
+          {views.map((view) => (
+            <li key={view.id}>
+              <Tab current={here === view} filter={view.filter}>
+                {view.name}
+              </Tab>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {here && (
+        <Button icon={<Icon name="cross" size={14} />} onClick={() => remove(here)} size="sm" variant="quiet">
+          <Trans>Delete view</Trans>
+        </Button>
+      )}
+      {!here && isFiltered(filter) && (
+        <Button onClick={() => setNaming(true)} size="sm" variant="quiet">
+          <Trans>Save view</Trans>
+        </Button>
+      )}
+      <NameDialog filter={filter} onClose={() => setNaming(false)} open={naming} taken={views.map(({ name }) => name)} />
+    </div>
+  )
+}
+
+function Tab({ filter, current, children }: { filter: PaymentFilter; current: boolean; children: ReactNode }) {
+  return (
+    <Link
+      aria-current={current ? 'page' : undefined}
+      className={cx(
+        'touch-target -mb-px inline-flex h-10 max-w-52 items-center truncate border-b-2 px-3 text-sm whitespace-nowrap transition-colors focus-visible:-outline-offset-2',
+        current ? 'border-accent font-medium text-ink' : 'border-transparent text-muted hover:text-ink',
+      )}
+      replace
+      to={pathTo('payments', { search: filter })}
+    >
+      {children}
+    </Link>
+  )
+}
+
+function NameDialog({ filter, open, onClose, taken }: { filter: PaymentFilter; open: boolean; onClose: () => void; taken: readonly string[] }) {
+  const { t } = useLingui()
+  const [name, setName] = useState('')
+  const trimmed = name.trim()
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (trimmed === '') return
+    saveView(trimmed, filter)
+    setName('')
+    onClose()
+    toast(t`View “${trimmed}” saved in this browser`, { tone: 'good' })
+  }
+  return (
+    <Dialog onClose={onClose} open={open} size="sm" title={<Trans>Save these filters as a view</Trans>}>
+      <form onSubmit={submit}>
+        <Field hint={taken.includes(trimmed) ? <Trans>There is a view of this name. It is replaced.</Trans> : undefined} label={<Trans>Name</Trans>}>
+          <Input maxLength={60} onChange={(event) => setName(event.target.value)} value={name} />
+        </Field>
+        <div className="mt-5 flex justify-end gap-2">
+          <Button onClick={onClose} variant="quiet">
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button disabled={trimmed === ''} type="submit" variant="primary">
+            <Trans>Save view</Trans>
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,23 @@
+import type { PaymentRow } from '#contract/payment-body.ts'
+
+/** What a payment is for, in the words its maker gave: the resource, else the description, else the reference. */
+export function purposeOf({ resource, metadata }: Pick<PaymentRow, 'resource' | 'metadata'>): string | null {
+  return resource?.replace(/^https?:\/\//, '') ?? descriptionOf({ metadata }) ?? referenceOf({ metadata })
+}
+
+export function descriptionOf({ metadata }: Pick<PaymentRow, 'metadata'>): string | null {
+  return textOf(metadata?.['description'])
+}
+
+export function referenceOf({ metadata }: Pick<PaymentRow, 'metadata'>): string | null {
+  return textOf(metadata?.['referenceId'])
+}
+
+/** The payment this one sends back, of which `metadata.refundOf` tells. */
+export function refundOf({ metadata }: Pick<PaymentRow, 'metadata'>): string | null {
+  return textOf(metadata?.['refundOf'])
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value : null
+}

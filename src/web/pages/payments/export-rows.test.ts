@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import { LosslessNumber, parseJson } from '#contract/json.ts'
+import type { PaymentRow } from '#contract/payment-body.ts'
+import { csvCell, exportHead, exportRows, exportTail, type ExportOptions } from './export-rows.ts'
+
+const row: PaymentRow = {
+  paymentId: 'pay_1',
+  type: 'received',
+  mode: 'local',
+  amount: '0.000000000000000001',
+  amountAtomic: '1',
+  network: 'eip155:1',
+  asset: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE',
+  symbol: 'ETH',
+  decimals: 18,
+  sender: '0x1',
+  recipient: '0x2',
+  resource: 'https://shop.example/a,b',
+  status: 'finalized',
+  signature: '0xabc',
+  timestamp: 0,
+  metadata: { description: '=HYPERLINK("http://evil.example","x")', referenceId: 'a\n"b"', big: new LosslessNumber('12345678901234567890.10') },
+}
+const note = { paymentId: 'pay_1', labels: ['rent', 'May'], note: 'late', reconciledAt: 1000, updatedAt: 1000 }
+const csv: ExportOptions = { format: 'csv', separator: ',', mark: true, networkName: () => 'Ethereum' }
+
+/** A plain reader of RFC 4180, to read back what was written. */
+function readCsv(text: string): string[][] {
+  const cells = [...text.matchAll(/(?:"((?:[^"]|"")*)"|([^,\r\n"]*))(,|\r\n|$)/g)]
+  const rows: string[][] = [[]]
+  for (const [, quoted, plain, end] of cells) {
+    rows.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain ?? '')
+    if (end === '\r\n') rows.push([])
+  }
+  return rows.filter((cellsOfRow) => cellsOfRow.length > 1)
+}
+
+test('what is written is read back, digit by digit, and no cell is a formula', () => {
+  const text = `${exportHead(csv)}${exportRows([row], new Map([['pay_1', note]]), { ...csv, first: true })}${exportTail(csv)}`
+  expect(text.startsWith('\uFEFFdate,')).toBe(true)
+  const [head = [], cells = []] = readCsv(text.slice(1))
+  const read = Object.fromEntries(head.map((name, index) => [name, cells[index]]))
+  expect(read).toMatchObject({
+    date: '1970-01-01T00:00:00.000Z',
+    amount: '0.000000000000000001',
+    network: 'Ethereum',
+    resource: 'https://shop.example/a,b',
+    description: `'=HYPERLINK("http://evil.example","x")`,
+    reference: 'a\n"b"',
+    labels: 'rent, May',
+    reconciled_at: '1970-01-01T00:00:01.000Z',
+  })
+})
+
+test.each(['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', ' =1', '＝1'])('%j is no formula any more', (text) => {
+  expect(csvCell(text, { separator: ',' }).replace(/^"/, '')).toMatch(/^'/)
+})
+
+test('figures keep their sign, text keeps its edges, the other separator needs no quotes', () => {
+  expect(csvCell('-1.5', { separator: ',', figure: true })).toBe('-1.5')
+  expect(csvCell(' a ', { separator: ',' })).toBe('" a "')
+  expect(csvCell('a,b', { separator: ';' })).toBe('a,b')
+  expect(csvCell('a;b', { separator: ';' })).toBe('"a;b"')
+})
+
+test('JSON over several pages is one array, numbers with all their digits', () => {
+  const json: ExportOptions = { ...csv, format: 'json' }
+  const text = `${exportHead(json)}${exportRows([row], new Map([['pay_1', note]]), { ...json, first: true })}${exportRows([], new Map(), { ...json, first: false })}${exportRows([row], new Map(), { ...json, first: false })}${exportTail(json)}`
+  const [one, two] = parseJson(text) as Record<string, unknown>[]
+  expect(one).toMatchObject({ payment_id: 'pay_1', labels: ['rent', 'May'], note: 'late' })
+  expect(two).toMatchObject({ labels: [], note: null })
+  expect(text).toContain('12345678901234567890.10')
+})

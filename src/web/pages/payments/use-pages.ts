@@ -1,0 +1,133 @@
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useState } from 'react'
+import type { PaymentRow } from '#contract/payment-body.ts'
+import { queryClient } from '../../api/query-client.ts'
+import type { ListQuery } from '../../api/payment-filter.ts'
+import { newestQuery, PAGE_SIZE, paymentPageQuery, type PaymentPage, type Viewer } from '../../api/queries.ts'
+
+/** Pages this far from those in view are forgotten, so that a list of any length takes the same room. */
+const KEPT_AROUND = 8
+/** Whoever drags the scrollbar passes many pages; only where they rest is read. */
+const REST_MS = 90
+
+export type Pages = {
+  /** Undefined until the first page is there. */
+  total: number | undefined
+  rowAt: (index: number) => PaymentRow | undefined
+  /** The newest rows of the list as it was opened. */
+  first: readonly PaymentRow[]
+  /** Payments there are now beyond those of the list. */
+  more: number
+  error: Error | null
+  /** A page in view that could not be read, although the list itself stands. */
+  gap: Error | null
+  readAt: number
+  busy: boolean
+  retry: () => void
+  /** Begins anew at the newest payment. */
+  reopen: () => void
+  /** Reads rows that are not in view. @throws ApiError */
+  load: (from: number, to: number) => Promise<PaymentRow[]>
+}
+
+/**
+ * A list of any length by page. It keeps the order of the moment it was opened: what comes later waits behind a button.
+ * A page after a known one is read from its cursor, one that was jumped to by its offset.
+ */
+export function usePages(viewer: Viewer, query: ListQuery, range: { from: number; to: number }): Pages {
+  const [opened, setOpened] = useState<{ until: number | undefined; times: number }>({ until: undefined, times: 0 })
+  const opening = useQuery({ ...paymentPageQuery(viewer, query, { index: 0, until: opened.until }), refetchOnWindowFocus: opened.until !== undefined })
+  const until = opened.until ?? opening.data?.payments[0]?.timestamp
+  if (opened.until === undefined && until !== undefined) setOpened((state) => ({ ...state, until }))
+
+  const total = opening.data?.total
+  const now = useQuery({
+    ...newestQuery(viewer, query, 1),
+    enabled: opening.data !== undefined,
+    initialData: opening.data,
+    initialDataUpdatedAt: opening.dataUpdatedAt,
+  })
+
+  const near = useRested(pagesOf(range, total ?? 0))
+  const indexes = useMemo(() => near.filter((index) => index > 0), [near])
+  const pages = useQueries({
+    queries: indexes.map((index) => paymentPageQuery(viewer, query, { index, until, cursor: cursorOf(index) })),
+    combine: (results) => ({
+      data: new Map(results.flatMap((result, place) => (result.data ? [[indexes[place] ?? -1, result.data] as const] : []))),
+      error: results.find(({ error, data }) => error && !data)?.error ?? null,
+      retry: () => {
+        for (const { error, refetch } of results) if (error) void refetch()
+      },
+    }),
+  })
+
+  function cursorOf(index: number): string | undefined {
+    return queryClient.getQueryData<PaymentPage>(paymentPageQuery(viewer, query, { index: index - 1 }).queryKey)?.nextCursor ?? undefined
+  }
+
+  useEffect(() => {
+    const [first = 0, last = 0] = [near[0], near.at(-1)]
+    queryClient.removeQueries({
+      queryKey: ['paymentList', viewer, query, 'page'],
+      predicate: ({ queryKey }) => {
+        const index = Number(queryKey[4])
+        return index > 0 && (index < first - KEPT_AROUND || index > last + KEPT_AROUND)
+      },
+    })
+  }, [near, viewer, query])
+
+  function pageAt(index: number): PaymentPage | undefined {
+    if (index === 0) return opening.data
+    return pages.data.get(index) ?? queryClient.getQueryData<PaymentPage>(paymentPageQuery(viewer, query, { index }).queryKey)
+  }
+
+  return {
+    total,
+    rowAt: (index) => pageAt(Math.floor(index / PAGE_SIZE))?.payments[index % PAGE_SIZE],
+    first: opening.data?.payments ?? [],
+    more: Math.max(0, (now.data?.total ?? 0) - (total ?? 0)),
+    error: opening.error,
+    gap: pages.error,
+    readAt: opening.dataUpdatedAt,
+    busy: opening.isFetching,
+    retry: () => {
+      if (opening.error || !pages.error) void opening.refetch()
+      pages.retry()
+    },
+    reopen: () => {
+      queryClient.removeQueries({ queryKey: ['paymentList', viewer, query, 'page'], predicate: ({ queryKey }) => Number(queryKey[4]) > 0 })
+      setOpened(({ times }) => ({ until: undefined, times: times + 1 }))
+      // Read without the end it had: the newest payment is a new one.
+      void queryClient.fetchQuery({ ...paymentPageQuery(viewer, query, { index: 0 }), staleTime: 0 }).catch(() => undefined)
+    },
+    load: async (from, to) => {
+      const rows: PaymentRow[] = []
+      for (let index = Math.floor(from / PAGE_SIZE); index <= Math.floor(to / PAGE_SIZE); index++) {
+        const page = pageAt(index) ?? (await queryClient.fetchQuery(paymentPageQuery(viewer, query, { index, until, cursor: cursorOf(index) })))
+        rows.push(...page.payments.filter((_, place) => index * PAGE_SIZE + place >= from && index * PAGE_SIZE + place <= to))
+      }
+      return rows
+    },
+  }
+}
+
+function pagesOf({ from, to }: { from: number; to: number }, total: number): number[] {
+  if (total === 0) return []
+  const first = Math.floor(Math.max(0, from) / PAGE_SIZE)
+  const last = Math.floor(Math.max(0, Math.min(total - 1, to)) / PAGE_SIZE)
+  return Array.from({ length: last - first + 1 }, (_, place) => first + place)
+}
+
+/** The pages in view, once they stay in view: at once for the next one, after a rest for a jump. */
+function useRested(pages: readonly number[]): readonly number[] {
+  const name = pages.join()
+  const [rested, setRested] = useState(name)
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(name), REST_MS)
+    return () => clearTimeout(timer)
+  }, [name])
+  const beside = rested === '' || Math.abs((pages[0] ?? 0) - Number(rested.split(',')[0])) <= 1
+  const shown = beside ? name : rested
+  // The same pages are the same array, so that nothing below is worked out anew.
+  return useMemo(() => (shown === '' ? [] : shown.split(',').map(Number)), [shown])
+}
