@@ -1,3 +1,5 @@
+import { t as words } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { shortAddress } from '#contract/known-address.ts'
 import { familyOf } from '#contract/network.ts'
@@ -25,15 +27,23 @@ export type BuildStepProps = {
 
 /** Before there is anything to review: it is being prepared, could not be, ran out of time, or was given up. */
 export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
+  const { t } = useLingui()
   const { order } = state
+  const { walletName } = order
+  const amount = amountOf(order)
   const accounts = useAccounts()
   const other = accounts.find(({ family, address }) => family === familyOf(order.network) && address !== order.sender)
+  const otherAddress = other ? shortAddress(other.address) : ''
   if (state.step === 'building') {
     return (
       <Card>
         <div aria-busy="true">
-          <StepHeading>Preparing {amountOf(order)}</StepHeading>
-          <p className="mt-1 text-sm text-muted">The transaction is built, read and tried out before you see it.</p>
+          <StepHeading>
+            <Trans>Preparing {amount}</Trans>
+          </StepHeading>
+          <p className="mt-1 text-sm text-muted">
+            <Trans>The transaction is built, read and tried out before you see it.</Trans>
+          </p>
           <Skeleton className="mt-5 h-7 w-3/4" />
           <Skeleton className="mt-5 h-48" />
           <SlowNotice />
@@ -57,11 +67,15 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
       {state.step === 'expired_unsigned' && (
         <p className="mt-2 text-sm text-muted">
           {state.reason === 'deadline'
-            ? 'A transaction is only good for about a minute. Nothing was sent; preparing it again keeps everything you entered.'
-            : `${order.walletName} would now sign with another account than this payment was prepared for. Nothing was sent. Pay from the account that is chosen now, or switch back in ${order.walletName} and prepare it again.`}
+            ? t`A transaction is only good for about a minute. Nothing was sent; preparing it again keeps everything you entered.`
+            : t`${walletName} would now sign with another account than this payment was prepared for. Nothing was sent. Pay from the account that is chosen now, or switch back in ${walletName} and prepare it again.`}
         </p>
       )}
-      {state.step === 'cancelled' && <p className="mt-2 text-sm text-muted">Nothing was sent.</p>}
+      {state.step === 'cancelled' && (
+        <p className="mt-2 text-sm text-muted">
+          <Trans>Nothing was sent.</Trans>
+        </p>
+      )}
       <div className="mt-5 flex flex-wrap gap-2">
         {state.step === 'expired_unsigned' && other && (
           <Button
@@ -69,20 +83,22 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
             onClick={() => onStart({ ...order, id: crypto.randomUUID(), createdAt: serverNow(), sender: other.address, walletName: other.walletName })}
             variant="primary"
           >
-            Pay from {shortAddress(other.address)}
+            <Trans>Pay from {otherAddress}</Trans>
           </Button>
         )}
         {state.step === 'expired_unsigned' && (
           <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} variant={other ? 'secondary' : 'primary'}>
-            Prepare it again
+            <Trans>Prepare it again</Trans>
           </Button>
         )}
         {state.step === 'draft' && (
           <Button icon={<Icon name="refresh" />} onClick={() => void run.build()} variant="primary">
-            Try again
+            <Trans>Try again</Trans>
           </Button>
         )}
-        <Button onClick={onChange}>Change the payment</Button>
+        <Button onClick={onChange}>
+          <Trans>Change the payment</Trans>
+        </Button>
       </div>
     </Card>
   )
@@ -97,13 +113,14 @@ function SlowNotice() {
   }, [])
   return (
     <p className="mt-4 text-sm text-muted" role="status">
-      {slow && 'The network takes longer than usual to answer. Nothing was sent.'}
+      {slow && <Trans>The network takes longer than usual to answer. Nothing was sent.</Trans>}
     </p>
   )
 }
 
 function headingOf(state: BuildStepProps['state']): string {
-  if (state.step === 'cancelled') return 'Given up'
-  if (state.step === 'expired_unsigned') return state.reason === 'deadline' ? 'This transaction ran out of time' : 'Another account is chosen now'
-  return `${amountOf(state.order)} could not be prepared`
+  if (state.step === 'cancelled') return words`Given up`
+  if (state.step === 'expired_unsigned') return state.reason === 'deadline' ? words`This transaction ran out of time` : words`Another account is chosen now`
+  const amount = amountOf(state.order)
+  return words`${amount} could not be prepared`
 }

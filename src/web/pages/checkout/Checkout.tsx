@@ -6,7 +6,7 @@ import { Banner } from '../../ui/Banner.tsx'
 import type { PaymentOrder } from '../../payment/order.ts'
 import type { PaymentRun } from '../../payment/run.ts'
 import { Details } from './Details.tsx'
-import { Flow } from './Flow.tsx'
+import { Flow, type StartOver } from './Flow.tsx'
 import type { OpenLink } from './open-link.ts'
 import { beginRun, resumeRun, unfinishedPayments } from './runs.ts'
 import type { AskedFor } from './start-values.ts'
@@ -59,10 +59,12 @@ export function Checkout({ asked, link, wanted, addressOf, closed, children }: C
   )
 
   const startOver = useCallback(
-    (from: { change: PaymentOrder } | { after: PaymentOrder }) => {
-      const { network } = 'after' in from ? from.after : from.change
-      setView({ name: 'details', network, previous: 'change' in from ? from.change : undefined })
-      navigate(addressOf('change' in from ? {} : { network }), { replace: true })
+    (from: StartOver) => {
+      const order = 'after' in from ? from.after : 'again' in from ? from.again : from.change
+      // A reference names one order: paying again is another one.
+      const previous = 'after' in from ? undefined : 'again' in from ? { ...order, reference: undefined } : order
+      setView({ name: 'details', network: order.network, previous })
+      navigate(addressOf('after' in from ? { network: order.network } : {}), { replace: true })
     },
     [addressOf],
   )

@@ -1,3 +1,4 @@
+import { useLingui } from '@lingui/react/macro'
 import type { Finding } from '../../payment/order.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
@@ -11,6 +12,7 @@ export type FindingsProps = {
 
 /** What the checks say. A critical one blocks and has no tick; a warning needs one each. */
 export function Findings({ findings, blocked, ticked, onTick }: FindingsProps) {
+  const { t } = useLingui()
   const order = { critical: 0, warn: 1, info: 2 }
   const sorted = [...findings].sort((a, b) => order[a.severity] - order[b.severity])
   return sorted.map(({ code, severity, text }) => (
@@ -18,16 +20,16 @@ export function Findings({ findings, blocked, ticked, onTick }: FindingsProps) {
       className="mt-4"
       key={code}
       role={severity === 'critical' ? 'alert' : 'note'}
-      title={severity === 'critical' ? 'Blocked' : severity === 'warn' ? 'Take care' : undefined}
+      title={severity === 'critical' ? t`Blocked` : severity === 'warn' ? t`Take care` : undefined}
       tone={severity === 'critical' ? 'bad' : severity === 'warn' ? 'warn' : 'info'}
     >
       {text}
-      {severity === 'critical' && ' Nothing was sent.'}
+      {severity === 'critical' && <> {t`Nothing was sent.`}</>}
       {severity === 'warn' && !blocked && (
         <Checkbox
           checked={ticked.includes(code)}
           className="mt-2"
-          label="I understand and want to go on"
+          label={t`I understand and want to go on`}
           onChange={(event) => onTick(event.target.checked ? [...ticked, code] : ticked.filter((each) => each !== code))}
         />
       )}

@@ -6,15 +6,17 @@ import { announce } from '../../ui/announce.tsx'
 import { BuildStep } from './BuildStep.tsx'
 import { ProgressStep } from './ProgressStep.tsx'
 import { ReviewStep } from './ReviewStep.tsx'
-import { Steps } from './Steps.tsx'
+import { Steps, type StepName } from './Steps.tsx'
 import { useRunState } from './use-run.ts'
 import { WalletStep } from './WalletStep.tsx'
 import { sayState } from './words.ts'
 
+/** Back to the form: `change` keeps the inputs, `again` does too but for the reference, `after` begins another payment. */
+export type StartOver = { change: PaymentOrder } | { again: PaymentOrder } | { after: PaymentOrder }
+
 export type FlowProps = {
   run: PaymentRun
-  /** Back to the form: with the inputs kept, or for another payment after this one. */
-  onStartOver: (from: { change: PaymentOrder } | { after: PaymentOrder }) => void
+  onStartOver: (from: StartOver) => void
   /** The same payment from another account. */
   onStart: (order: PaymentOrder) => Promise<void>
 }
@@ -42,7 +44,7 @@ export function Flow({ run, onStartOver, onStart }: FlowProps) {
   )
 }
 
-function stageOf({ step }: Pick<PaymentState, 'step'>): 'details' | 'review' | 'wallet' | 'done' {
+function stageOf({ step }: Pick<PaymentState, 'step'>): StepName {
   if (step === 'draft' || step === 'cancelled') return 'details'
   if (step === 'building' || step === 'review' || step === 'rejected' || step === 'expired_unsigned') return 'review'
   return step === 'awaiting_wallet' ? 'wallet' : 'done'

@@ -1,33 +1,38 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import type { Step } from '#chains/match.ts'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 
-const WORDS: Readonly<Record<Step['kind'], { title: string; icon: IconName }>> = {
-  transfer: { title: 'Send', icon: 'arrowOut' },
-  token_transfer: { title: 'Send a token', icon: 'arrowOut' },
-  account_opened: { title: 'Open the recipient’s token account, if it is missing', icon: 'wallet' },
-  fee_limit: { title: 'Limit the work the network may charge for', icon: 'shield' },
-  fee_price: { title: 'Set the price of that work', icon: 'bars' },
-  memo: { title: 'Write the payment’s id beside it', icon: 'copy' },
-  guard: { title: 'A guard added by the wallet', icon: 'shield' },
-  unknown: { title: 'Something this page does not understand', icon: 'warning' },
+const WORDS: Readonly<Record<Step['kind'], { title: MessageDescriptor; icon: IconName }>> = {
+  transfer: { title: msg`Send`, icon: 'arrowOut' },
+  token_transfer: { title: msg`Send a token`, icon: 'arrowOut' },
+  account_opened: { title: msg`Open the recipient’s token account, if it is missing`, icon: 'wallet' },
+  fee_limit: { title: msg`Limit the work the network may charge for`, icon: 'shield' },
+  fee_price: { title: msg`Set the price of that work`, icon: 'bars' },
+  memo: { title: msg`Write the payment’s id beside it`, icon: 'copy' },
+  guard: { title: msg`A guard added by the wallet`, icon: 'shield' },
+  unknown: { title: msg`Something this page does not understand`, icon: 'warning' },
 }
 
 /** The chains' own names of a step's facts, for people who do not know them. */
-const NAMES: Readonly<Record<string, string>> = {
-  gas: 'gas units at most',
-  maxFeePerGas: 'a unit at most',
-  maxPriorityFeePerGas: 'of which the tip is',
-  units: 'compute units at most',
+const NAMES: Readonly<Record<string, MessageDescriptor>> = {
+  gas: msg`gas units at most`,
+  maxFeePerGas: msg`a unit at most`,
+  maxPriorityFeePerGas: msg`of which the tip is`,
+  units: msg`compute units at most`,
 }
 
 /** The transaction in plain words, in the order it is carried out; its bytes on demand. */
 export function Instructions({ steps, bytes }: { steps: readonly Step[]; bytes: Uint8Array }) {
+  const { t } = useLingui()
   const text = toBase64(bytes)
+  const { length } = bytes
   return (
     <section aria-labelledby="instructions-heading" className="mt-6">
       <h3 className="text-sm font-semibold" id="instructions-heading">
-        What the transaction does
+        <Trans>What the transaction does</Trans>
       </h3>
       <ol className="mt-3 space-y-3">
         {steps.map((step, index) => (
@@ -36,11 +41,11 @@ export function Instructions({ steps, bytes }: { steps: readonly Step[]; bytes: 
               <Icon name={WORDS[step.kind].icon} size={14} />
             </span>
             <div className="min-w-0 text-sm">
-              <p className="font-medium">{WORDS[step.kind].title}</p>
+              <p className="font-medium">{t(WORDS[step.kind].title)}</p>
               <dl className="text-muted">
                 {Object.entries(step.facts).map(([name, value]) => (
                   <div className="flex flex-wrap gap-x-2" key={name}>
-                    <dt>{NAMES[name] ?? name}</dt>
+                    <dt>{NAMES[name] ? t(NAMES[name]) : name}</dt>
                     <dd className="font-mono text-[13px] break-all text-ink">{value}</dd>
                   </div>
                 ))}
@@ -52,11 +57,11 @@ export function Instructions({ steps, bytes }: { steps: readonly Step[]; bytes: 
       <details className="group mt-4">
         <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
           <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
-          Raw bytes ({bytes.length})
+          <Trans>Raw bytes ({length})</Trans>
         </summary>
         <div className="mt-2 flex items-start gap-2 rounded-lg bg-sunken p-3">
           <code className="min-w-0 flex-1 font-mono text-xs break-all">{text}</code>
-          <CopyButton label="Copy raw transaction" value={text} />
+          <CopyButton label={t`Copy raw transaction`} value={text} />
         </div>
       </details>
     </section>

@@ -1,7 +1,10 @@
-import { explorerLink } from '#contract/network.ts'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { explorerLink, nativeAsset } from '#contract/network.ts'
+import { returnAddress } from '#contract/payment-link.ts'
 import { canRebuild, isPaid, type PaymentState } from '../../payment/machine.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
 import type { PaymentRun } from '../../payment/run.ts'
+import { formatNumber } from '../../locales/formats.ts'
 import { pathTo } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { useConfig, useNetwork } from '../../shell/use-config.ts'
@@ -25,13 +28,16 @@ import { StepHeading } from './StepHeading.tsx'
 export type ProgressStepProps = {
   run: PaymentRun
   state: Extract<PaymentState, { sent: unknown }>
-  onStartOver: (from: { after: PaymentOrder }) => void
+  onStartOver: (from: { again: PaymentOrder } | { after: PaymentOrder }) => void
 }
 
 /** Step 4: from the first broadcast to the receipt, told by what the user's own RPC shows. */
 export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
   const { order, built, sent } = state
+  const { t } = useLingui()
   const network = useNetwork(order.network)
+  const native = network ? nativeAsset(network) : order.asset
+  const seller = useConfig().title
   const { title, body, tone, icon, working } = progressOf(state)
   const landed = 'landed' in state ? state.landed : null
   const { decimals, symbol } = order.asset
@@ -40,7 +46,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
     <Card>
       <p className="mb-6 hidden items-center gap-2.5 font-semibold print:flex">
         <Mark />
-        Receipt from {useConfig().title}
+        <Trans>Receipt from {seller}</Trans>
       </p>
       <div className="text-center">
         <span className={cx('inline-flex size-12 items-center justify-center rounded-full', toneClass[tone])}>
@@ -56,56 +62,83 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
       <Confirmations state={state} />
 
       <Facts className="mt-6 border-t border-line pt-4">
-        <Fact name="To" under="always">
+        <Fact name={t`To`} under="always">
           <Address copy full href={network && explorerLink(network, 'address', order.recipient)} value={order.recipient} />
         </Fact>
-        <Fact name="From" under="always">
+        <Fact name={t`From`} under="always">
           <Address copy full href={network && explorerLink(network, 'address', order.sender)} value={order.sender} />
         </Fact>
-        <Fact name="Network">{network?.name ?? order.network}</Fact>
+        <Fact name={t`Network`}>{network?.name ?? order.network}</Fact>
         {landed && (
-          <Fact name="Network fee">
-            <Amount atomic={landed.feeAtomic} decimals={decimals} exact symbol={symbol} />
+          <Fact name={t`Network fee`}>
+            <Amount atomic={landed.feeAtomic} decimals={native.decimals} exact symbol={native.symbol} />
           </Fact>
         )}
-        {landed && <Fact name={order.network.startsWith('eip155:') ? 'Block' : 'Slot'}>{landed.height.toLocaleString()}</Fact>}
+        {landed && <Fact name={order.network.startsWith('eip155:') ? t`Block` : t`Slot`}>{formatNumber(landed.height)}</Fact>}
         {sent.signature && (
-          <Fact name="Transaction" under="always">
+          <Fact name={t`Transaction`} under="always">
             <Address copy full href={network && explorerLink(network, 'tx', sent.signature)} noun="transaction" value={sent.signature} />
           </Fact>
         )}
         {order.resource && (
-          <Fact name="Resource" under="always">
+          <Fact name={t`Resource`} under="always">
             <UntrustedLink href={order.resource} />
           </Fact>
         )}
         {order.description && (
-          <Fact name="Description">
+          <Fact name={t`Description`}>
             <UntrustedText text={order.description} />
           </Fact>
         )}
         {order.reference && (
-          <Fact name="Reference">
+          <Fact name={t`Reference`}>
             <UntrustedText text={order.reference} />
           </Fact>
         )}
-        <Fact name="Payment id">
+        <Fact name={t`Payment id`}>
           <Address copy full noun="payment id" value={built.paymentId} />
         </Fact>
       </Facts>
 
-      <div className="no-print mt-6 flex flex-wrap gap-2">
-        {canRebuild(state) && (
-          <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} variant="primary">
-            Prepare it again
-          </Button>
-        )}
-        <Link className={buttonClass({ variant: isPaid(state) ? 'primary' : 'secondary' })} to={pathTo('payment', { params: { paymentId: built.paymentId } })}>
-          Show the payment
-        </Link>
-        {isPaid(state) && <ReceiptButtons state={state} />}
-        {(isPaid(state) || state.step === 'failed') && <Button onClick={() => onStartOver({ after: order })}>New payment</Button>}
-      </div>
+      <Actions onStartOver={onStartOver} run={run} state={state} />
     </Card>
+  )
+}
+
+/** The one filled button is the way on: back to the seller where the link names one, otherwise to the payment's own page. */
+function Actions({ run, state, onStartOver }: ProgressStepProps) {
+  const { order, built } = state
+  const back = isPaid(state) && order.link?.returnUrl ? returnAddress(order.link.returnUrl, built.paymentId) : undefined
+  const host = back?.host ?? ''
+  return (
+    <div className="no-print mt-6 flex flex-wrap gap-2">
+      {canRebuild(state) && (
+        <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} variant="primary">
+          <Trans>Prepare it again</Trans>
+        </Button>
+      )}
+      {back && (
+        <a className={buttonClass({ variant: 'primary' })} href={back.href} rel="noopener noreferrer">
+          <Trans>Back to {host}</Trans>
+        </a>
+      )}
+      <Link
+        className={buttonClass({ variant: isPaid(state) && !back ? 'primary' : 'secondary' })}
+        to={pathTo('payment', { params: { paymentId: built.paymentId } })}
+      >
+        <Trans>Show the payment</Trans>
+      </Link>
+      {isPaid(state) && <ReceiptButtons state={state} />}
+      {isPaid(state) && !order.link && (
+        <Button icon={<Icon name="refresh" />} onClick={() => onStartOver({ again: order })}>
+          <Trans>Pay again</Trans>
+        </Button>
+      )}
+      {(isPaid(state) || state.step === 'failed') && !order.link && (
+        <Button onClick={() => onStartOver({ after: order })}>
+          <Trans>New payment</Trans>
+        </Button>
+      )}
+    </div>
   )
 }

@@ -1,19 +1,27 @@
+import { Trans } from '@lingui/react/macro'
+import { useState } from 'react'
 import { stringifyJson } from '#contract/json.ts'
 import type { PaymentState } from '../../payment/machine.ts'
+import { useNetwork } from '../../shell/use-config.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { receiptOf } from './receipt.ts'
+import { fullReceiptOf, receiptOf } from './receipt.ts'
 
-/** The receipt on paper and as a file that anyone can check against the chain. */
+/** The receipt on paper and as a file that anyone can check: its signature without a network, its place in the chain with one. */
 export function ReceiptButtons({ state }: { state: PaymentState }) {
-  const receipt = receiptOf(state)
-  if (!receipt) return null
+  const network = useNetwork(state.order.network)
+  const [busy, setBusy] = useState(false)
+  if (!receiptOf(state) || !network) return null
 
-  function download() {
+  async function download() {
+    if (!network) return
+    setBusy(true)
+    const receipt = await fullReceiptOf(state, network).finally(() => setBusy(false))
+    if (!receipt) return
     const url = URL.createObjectURL(new Blob([`${stringifyJson(receipt)}\n`], { type: 'application/json' }))
     const link = document.createElement('a')
     link.href = url
-    link.download = `receipt-${receipt?.paymentId}.json`
+    link.download = `receipt-${receipt.paymentId}.json`
     link.click()
     URL.revokeObjectURL(url)
   }
@@ -21,10 +29,10 @@ export function ReceiptButtons({ state }: { state: PaymentState }) {
   return (
     <>
       <Button icon={<Icon name="table" />} onClick={() => window.print()}>
-        Print receipt
+        <Trans>Print receipt</Trans>
       </Button>
-      <Button icon={<Icon name="external" />} onClick={download}>
-        Receipt as JSON
+      <Button busy={busy} icon={<Icon name="external" />} onClick={() => void download()}>
+        <Trans>Receipt as JSON</Trans>
       </Button>
     </>
   )

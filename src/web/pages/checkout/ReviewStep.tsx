@@ -1,3 +1,4 @@
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { familyOf } from '#contract/network.ts'
 import type { PaymentState } from '../../payment/machine.ts'
@@ -25,30 +26,27 @@ export type ReviewStepProps = {
 
 /** Step 2, before any wallet opens: what was asked for beside what would be signed, read from its bytes in this browser. */
 export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
+  const { t } = useLingui()
   const { order, built, review } = state
+  const { walletName } = order
   const [ticked, setTicked] = useState<readonly string[]>([])
-  const [busy, setBusy] = useState(false)
   const seconds = useSecondsLeft(run)
   const closing = seconds * 1000 < SIGN_MARGIN_MS
   useDeadlineAnnouncements(seconds)
 
   const blocked = review.verdict === 'blocked'
   const running = review.simulation.state === 'running'
-  const unticked = review.findings.some(({ code, severity }) => severity === 'warn' && !ticked.includes(code))
   const family = familyOf(order.network)
   const account = useAccounts().find((each) => each.family === family)
   const otherAccount = account !== undefined && account.address !== order.sender
   const fee = review.match.rows.find(({ field }) => field === 'fee')?.got
 
-  async function sign() {
-    setBusy(true)
-    await run.sign(ticked).finally(() => setBusy(false))
-  }
-
   return (
     <Card>
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <StepHeading>Check and sign</StepHeading>
+        <StepHeading>
+          <Trans>Check and sign</Trans>
+        </StepHeading>
         {!blocked && <Deadline closing={closing} seconds={seconds} />}
       </div>
 
@@ -60,9 +58,11 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
         </Banner>
       )}
       {otherAccount && (
-        <Banner className="mt-4" role="alert" title={`${order.walletName} is on another account`} tone="warn">
-          This payment is prepared for <span className="font-mono text-[13px]">{order.sender}</span>. Switch back to it in {order.walletName}, or change the
-          payment.
+        <Banner className="mt-4" role="alert" title={t`${walletName} is on another account`} tone="warn">
+          <Trans>
+            This payment is prepared for <span className="font-mono text-[13px]">{order.sender}</span>. Switch back to it in {walletName}, or change the
+            payment.
+          </Trans>
         </Banner>
       )}
       <Findings blocked={blocked} findings={review.findings} onTick={setTicked} ticked={ticked} />
@@ -70,42 +70,73 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
       <SimulationResult order={order} simulation={review.simulation} />
       <Instructions bytes={built.bytes} steps={review.steps} />
 
-      <div className="sticky bottom-16 -mx-5 mt-6 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4 lg:bottom-0">
-        {closing && !blocked && (
-          <p className="mb-3 text-sm text-warn-ink">Too little time is left to sign. Prepare it again: everything you entered is kept.</p>
-        )}
-        <div className="flex gap-2">
-          {blocked ? (
-            <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg">
-              Prepare it again
-            </Button>
-          ) : closing ? (
-            <Button className="min-w-0 flex-1 max-sm:px-3" icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg" variant="primary">
-              Prepare it again
-            </Button>
-          ) : !account ? (
-            <Button className="flex-1" icon={<Icon name="wallet" />} onClick={() => openConnectDialog(family)} size="lg" variant="primary">
-              Connect {order.walletName}
-            </Button>
-          ) : (
-            <Button
-              busy={busy || running}
-              className="min-w-0 flex-1 max-sm:px-3"
-              disabled={unticked}
-              icon={<Icon className="max-sm:hidden" name="wallet" />}
-              onClick={() => void sign()}
-              size="lg"
-              variant="primary"
-            >
-              {running ? 'Trying it out' : state.step === 'rejected' ? `Sign again in ${order.walletName}` : `Sign in ${order.walletName}`}
-            </Button>
-          )}
-          <Button className="max-sm:px-4" onClick={onChange} size="lg">
-            Change
-          </Button>
-        </div>
-        {unticked && !closing && !blocked && <p className="mt-2 text-sm text-muted">Tick each warning above to go on.</p>}
-      </div>
+      <SignBar account={account} blocked={blocked} closing={closing} onChange={onChange} run={run} running={running} state={state} ticked={ticked} />
     </Card>
+  )
+}
+
+type SignBarProps = ReviewStepProps & {
+  account: ReturnType<typeof useAccounts>[number] | undefined
+  blocked: boolean
+  closing: boolean
+  running: boolean
+  ticked: readonly string[]
+}
+
+/** The one way on, or why there is none. */
+function SignBar({ run, state, onChange, account, blocked, closing, running, ticked }: SignBarProps) {
+  const { t } = useLingui()
+  const [busy, setBusy] = useState(false)
+  const { walletName, network } = state.order
+  const unticked = state.review.findings.some(({ code, severity }) => severity === 'warn' && !ticked.includes(code))
+
+  async function sign() {
+    setBusy(true)
+    await run.sign(ticked).finally(() => setBusy(false))
+  }
+
+  return (
+    <div className="sticky bottom-16 -mx-5 mt-6 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4 lg:bottom-0">
+      {closing && !blocked && (
+        <p className="mb-3 text-sm text-warn-ink">
+          <Trans>Too little time is left to sign. Prepare it again: everything you entered is kept.</Trans>
+        </p>
+      )}
+      <div className="flex gap-2">
+        {blocked ? (
+          <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg">
+            <Trans>Prepare it again</Trans>
+          </Button>
+        ) : closing ? (
+          <Button className="min-w-0 flex-1 max-sm:px-3" icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg" variant="primary">
+            <Trans>Prepare it again</Trans>
+          </Button>
+        ) : !account ? (
+          <Button className="flex-1" icon={<Icon name="wallet" />} onClick={() => openConnectDialog(familyOf(network))} size="lg" variant="primary">
+            <Trans>Connect {walletName}</Trans>
+          </Button>
+        ) : (
+          <Button
+            busy={busy || running}
+            className="min-w-0 flex-1 max-sm:px-3"
+            disabled={unticked}
+            icon={<Icon className="max-sm:hidden" name="wallet" />}
+            onClick={() => void sign()}
+            size="lg"
+            variant="primary"
+          >
+            {running ? t`Trying it out` : state.step === 'rejected' ? t`Sign again in ${walletName}` : t`Sign in ${walletName}`}
+          </Button>
+        )}
+        <Button className="max-sm:px-4" onClick={onChange} size="lg">
+          <Trans>Change</Trans>
+        </Button>
+      </div>
+      {unticked && !closing && !blocked && (
+        <p className="mt-2 text-sm text-muted">
+          <Trans>Tick each warning above to go on.</Trans>
+        </p>
+      )}
+    </div>
   )
 }

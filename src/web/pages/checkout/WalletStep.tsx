@@ -1,3 +1,4 @@
+import { Trans } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { canCancel, type PaymentState } from '../../payment/machine.ts'
 import { Address } from '../../ui/Address.tsx'
@@ -14,6 +15,7 @@ export type WalletStepProps = { state: Extract<PaymentState, { step: 'awaiting_w
 /** Step 3: the wallet has the word. */
 export function WalletStep({ state, onChange }: WalletStepProps) {
   const { order } = state
+  const { walletName } = order
   const [slow, setSlow] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setSlow(true), HELP_AFTER_MS)
@@ -26,8 +28,12 @@ export function WalletStep({ state, onChange }: WalletStepProps) {
         <span className="inline-flex text-accent">
           <Spinner />
         </span>
-        <StepHeading large>Approve in {order.walletName}</StepHeading>
-        <p className="mx-auto mt-1 max-w-108 text-sm text-muted">Compare the amount and the address there with these. Approve only if they are equal.</p>
+        <StepHeading large>
+          <Trans>Approve in {walletName}</Trans>
+        </StepHeading>
+        <p className="mx-auto mt-1 max-w-108 text-sm text-muted">
+          <Trans>Compare the amount and the address there with these. Approve only if they are equal.</Trans>
+        </p>
         <div className="mx-auto mt-5 max-w-120 rounded-lg bg-sunken px-4 py-4">
           <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="lg" symbol={order.asset.symbol} />
           <p className="mt-1">
@@ -36,17 +42,25 @@ export function WalletStep({ state, onChange }: WalletStepProps) {
         </div>
         {slow && (
           <div className="mx-auto mt-5 max-w-108 text-start text-sm text-muted" role="status">
-            <p className="font-medium text-ink">Nothing happening?</p>
+            <p className="font-medium text-ink">
+              <Trans>Nothing happening?</Trans>
+            </p>
             <ul className="mt-1 list-disc space-y-1 ps-5">
-              <li>Click {order.walletName}’s icon in your browser’s toolbar; its window may be behind this one.</li>
-              <li>Unlock {order.walletName}. An older request may have to be answered first.</li>
-              <li>A test network may make the wallet warn. The comparison above is what counts.</li>
+              <li>
+                <Trans>Click the icon of {walletName} in your browser’s toolbar; its window may be behind this one.</Trans>
+              </li>
+              <li>
+                <Trans>Unlock {walletName}. An older request may have to be answered first.</Trans>
+              </li>
+              <li>
+                <Trans>A test network may make the wallet warn. The comparison above is what counts.</Trans>
+              </li>
             </ul>
           </div>
         )}
         {canCancel(state) && (
           <Button className="mt-5" onClick={onChange} variant="quiet">
-            Give up
+            <Trans>Give up</Trans>
           </Button>
         )}
       </div>

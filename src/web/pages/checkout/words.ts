@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
 import type { PaymentState } from '../../payment/machine.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
@@ -11,25 +12,26 @@ export function amountOf({ amountAtomic, asset }: Pick<PaymentOrder, 'amountAtom
 
 /** What a screen reader is told when the payment moves by itself. */
 export function sayState(state: PaymentState): string {
+  const { walletName } = state.order
   switch (state.step) {
     case 'draft':
     case 'rejected':
       // Said by an alert on the page.
       return ''
     case 'building':
-      return 'Preparing the transaction.'
+      return t`Preparing the transaction.`
     case 'review':
       return state.review.verdict === 'blocked'
-        ? 'Blocked. This transaction will not be signed.'
+        ? t`Blocked. This transaction will not be signed.`
         : state.review.simulation.state === 'running'
           ? ''
-          : 'Ready to review.'
+          : t`Ready to review.`
     case 'expired_unsigned':
-      return 'This transaction ran out of time. Nothing was sent.'
+      return t`This transaction ran out of time. Nothing was sent.`
     case 'cancelled':
-      return 'Given up. Nothing was sent.'
+      return t`Given up. Nothing was sent.`
     case 'awaiting_wallet':
-      return `Approve in ${state.order.walletName}.`
+      return t`Approve in ${walletName}.`
     default:
       return progressOf(state).title
   }
@@ -44,16 +46,16 @@ export function progressOf(state: Outgoing): Progress {
   switch (state.step) {
     case 'signed':
       return {
-        title: 'Signed, waiting for the network',
-        body: 'Your connection does not answer yet. Nothing was sent so far; it is sent as soon as the network is back.',
+        title: t`Signed, waiting for the network`,
+        body: t`Your connection does not answer yet. Nothing was sent so far; it is sent as soon as the network is back.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
       }
     case 'broadcast':
       return {
-        title: 'Sent',
-        body: 'Waiting for the network to show it. You can leave; this page goes on where it was.',
+        title: t`Sent`,
+        body: t`Waiting for the network to show it. You can leave; this page goes on where it was.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
@@ -61,27 +63,27 @@ export function progressOf(state: Outgoing): Progress {
     case 'submitted':
       if (state.outcome === 'reverted')
         return {
-          title: 'It did not go through',
-          body: 'The network carried it out and it failed. Waiting until that is final.',
+          title: t`It did not go through`,
+          body: t`The network carried it out and it failed. Waiting until that is final.`,
           tone: 'warn',
           icon: 'warning',
           working: true,
         }
       return {
-        title: state.landed ? 'In a block' : 'On its way',
-        body: 'The network has it. Waiting for confirmations. You can leave; this page goes on where it was.',
+        title: state.landed ? t`In a block` : t`On its way`,
+        body: t`The network has it. Waiting for confirmations. You can leave; this page goes on where it was.`,
         tone: 'info',
         icon: 'hourglass',
         working: true,
       }
     case 'confirmed':
-      return { title: 'Paid', body: 'The network confirmed the payment. It becomes final in a moment.', tone: 'good', icon: 'check', working: true }
+      return { title: t`Paid`, body: t`The network confirmed the payment. It becomes final in a moment.`, tone: 'good', icon: 'check', working: true }
     case 'finalized':
-      return { title: 'Paid, for good', body: 'The payment is final and cannot be undone.', tone: 'good', icon: 'checkDouble', working: false }
+      return { title: t`Paid, for good`, body: t`The payment is final and cannot be undone.`, tone: 'good', icon: 'checkDouble', working: false }
     case 'rolled_back':
       return {
-        title: 'Taken back by the network',
-        body: 'The block with this payment is gone. It may land again; nothing is prepared anew until that is certain.',
+        title: t`Taken back by the network`,
+        body: t`The block with this payment is gone. It may land again; nothing is prepared anew until that is certain.`,
         tone: 'bad',
         icon: 'back',
         working: true,
@@ -89,15 +91,15 @@ export function progressOf(state: Outgoing): Progress {
     case 'unknown':
       return state.reason === 'wallet_lost'
         ? {
-            title: 'Checking whether it was sent',
-            body: `${wallet}’s answer got lost. If its window is still open, answer it there. This page looks on the chain for a payment with the number reserved for it. Do not pay a second time.`,
+            title: t`Checking whether it was sent`,
+            body: t`${wallet}’s answer got lost. If its window is still open, answer it there. This page looks on the chain for a payment with the number reserved for it. Do not pay a second time.`,
             tone: 'warn',
             icon: 'question',
             working: true,
           }
         : {
-            title: 'Checking whether it landed',
-            body: 'It was sent, and the network does not show it yet. Nothing is prepared anew until it is certain that it cannot land. Do not pay a second time.',
+            title: t`Checking whether it landed`,
+            body: t`It was sent, and the network does not show it yet. Nothing is prepared anew until it is certain that it cannot land. Do not pay a second time.`,
             tone: 'warn',
             icon: 'question',
             working: true,
@@ -109,26 +111,28 @@ export function progressOf(state: Outgoing): Progress {
 
 function failureOf(state: Extract<PaymentState, { step: 'failed' }>): Progress {
   const base = { tone: 'bad', icon: 'cross', working: false } as const
+  const detail = state.detail ?? ''
+  const reason = detail || t`It was carried out and failed.`
   switch (state.reason) {
     case 'expired':
       return {
         ...base,
-        title: 'It did not land in time',
-        body: 'The chain proves that this transaction can no longer be carried out. Nothing was paid. You can pay again safely.',
+        title: t`It did not land in time`,
+        body: t`The chain proves that this transaction can no longer be carried out. Nothing was paid. You can pay again safely.`,
       }
     case 'superseded':
       return {
         ...base,
-        title: 'Another transaction took its place',
-        body: 'Your wallet sent something else with the same number, so this payment can no longer land. You can pay again safely.',
+        title: t`Another transaction took its place`,
+        body: t`Your wallet sent something else with the same number, so this payment can no longer land. You can pay again safely.`,
       }
     case 'reverted':
-      return { ...base, title: 'The network refused it', body: `${state.detail ?? 'It was carried out and failed.'} The recipient got nothing.` }
+      return { ...base, title: t`The network refused it`, body: t`${reason} The recipient got nothing.` }
     case 'other':
       return {
         ...base,
-        title: 'Something else landed',
-        body: `The transaction on the chain is not the payment you asked for. ${state.detail ?? ''} Do not pay again before you have looked at it in your wallet.`,
+        title: t`Something else landed`,
+        body: t`The transaction on the chain is not the payment you asked for. ${detail} Do not pay again before you have looked at it in your wallet.`,
       }
   }
 }
