@@ -4,9 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { extname, join, normalize, sep } from 'node:path'
 import type { Network } from '#contract/network.ts'
 import { chainIdOf, familyOf } from '#contract/network.ts'
+import { CACHE, siteHeaders } from '#contract/site-headers.ts'
 import type { Wallets } from '../wallets.ts'
 import { DEMO_WALLET, DIST } from './build.ts'
-import { contentSecurityPolicy } from './policy.ts'
+import { reachedOrigins } from './policy.ts'
 
 export type WebOptions = { port: number; bffPort: number; shops: readonly string[]; networks: Network[]; wallets: Wallets }
 
@@ -62,21 +63,18 @@ async function serve(options: WebOptions, request: IncomingMessage, response: Se
   if (pathname === '/demo-wallet.json') return sendJson(response, walletConfig(options))
   if (pathname === '/demo-wallet.js') return sendFile(response, DEMO_WALLET, 'no-cache')
   const file = await findFile(pathname)
-  if (file) return sendFile(response, file, pathname.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
+  if (file) return sendFile(response, file, pathname.startsWith('/assets/') ? CACHE.assets : CACHE.others)
   // A missing asset is missing; any other path is a page of the app.
   if (extname(pathname) !== '' && !pathname.startsWith('/pay')) return void response.writeHead(404).end()
-  const html = await readFile(join(DIST, 'index.html'), 'utf8')
+  const page = pathname.split('/').length > 2 ? 'nested.html' : 'index.html'
+  const html = await readFile(join(DIST, page), 'utf8')
   response.writeHead(200, { 'content-type': TYPES['.html'], 'cache-control': 'no-cache' })
   response.end(html.replace('<head>', '<head>\n    <script src="/demo-wallet.js"></script>'))
 }
 
 function setHeaders({ bffPort, shops, networks }: WebOptions, host: string, response: ServerResponse): void {
-  response.setHeader('content-security-policy', contentSecurityPolicy({ proxyUrl: `http://${host}:${bffPort}`, shops, networks }))
-  response.setHeader('x-content-type-options', 'nosniff')
-  response.setHeader('referrer-policy', 'strict-origin-when-cross-origin')
-  response.setHeader('x-frame-options', 'DENY')
-  response.setHeader('cross-origin-opener-policy', 'same-origin')
-  response.setHeader('permissions-policy', 'camera=(), geolocation=(), microphone=()')
+  const { 'Strict-Transport-Security': _, ...headers } = siteHeaders(reachedOrigins({ proxyUrl: `http://${host}:${bffPort}`, shops, networks }))
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
 }
 
 function sendJson(response: ServerResponse, body: unknown): void {

@@ -57,6 +57,8 @@ function tell(move: Move): void {
 }
 
 if (typeof window !== 'undefined') {
+  // A host without rewrite rules sends deep links here as `#/payments/…`.
+  if (window.location.hash.startsWith('#/')) history.replaceState(null, '', hrefOf(window.location.hash.slice(1)))
   history.scrollRestoration = 'manual'
   window.addEventListener('popstate', () => {
     rememberScroll()
