@@ -169,12 +169,11 @@ test('a token payment that fails on the chain has failed, once that is final, th
   expect(await untilStatus(built, 'failed')).toMatchObject({ signature, failure: expect.stringContaining('landed and failed') })
 })
 
-test('a failed transfer to an account that is not there is the payment it was meant for', async () => {
+test('a transfer that fails because its account is gone has failed', async () => {
   const { payer, payee } = await parties()
   await give(solana, usdc, { owner: payee.publicKey, amount: 0n })
   const built = await build(payer, payee)
   expect(built.decoded).toMatchObject({ recipientAccount: { opened: false } })
-  // Closed in the meantime: the node can name no owner of it.
   await solana.setAccount(accountFor(payee).toBase58(), { lamports: 0n, data: '', owner: '11111111111111111111111111111111' })
   const transaction = VersionedTransaction.deserialize(Buffer.from(built.transaction, 'base64'))
   transaction.sign([payer])
