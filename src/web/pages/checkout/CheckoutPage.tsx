@@ -1,9 +1,14 @@
 import { useLingui } from '@lingui/react/macro'
-import { useCallback } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useCallback, useState } from 'react'
+import { useSession } from '../../api/session.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { pathTo } from '../../paths.ts'
 import { useSearch } from '../../router/use-route.ts'
+import { Segmented } from '../../ui/Segmented.tsx'
 import { Checkout } from './Checkout.tsx'
+import { HostedCheckout } from './hosted/HostedCheckout.tsx'
+import { hostedWalletsQuery } from './hosted/hosted-query.ts'
 
 /** A payment to whomever the payer, or the page's address, names. */
 export function CheckoutPage() {
@@ -15,12 +20,32 @@ export function CheckoutPage() {
       pathTo('checkout', { search: at.network === undefined ? { ...search, payment: at.payment } : { network: at.network } }),
     [search],
   )
+  const session = useSession()
+  const operator = session.kind === 'known' && session.session?.operator === true
+  const { data: wallets = [] } = useQuery({ ...hostedWalletsQuery, enabled: operator })
+  const [source, setSource] = useState<'own' | 'managed'>('own')
   return (
     <div className="mx-auto max-w-[880px]">
       <div className="no-print">
-        <PageHeader subtitle={t`From your wallet, straight to the recipient.`} title={t`Pay`} />
+        <PageHeader
+          action={
+            wallets.length > 0 && (
+              <Segmented
+                label={t`Pay from`}
+                onChange={setSource}
+                options={[
+                  { value: 'own', label: t`My wallet` },
+                  { value: 'managed', label: t`Managed wallet` },
+                ]}
+                value={source}
+              />
+            )
+          }
+          subtitle={source === 'managed' ? t`From a wallet that the payment service signs for.` : t`From your wallet, straight to the recipient.`}
+          title={t`Pay`}
+        />
       </div>
-      <Checkout addressOf={addressOf} asked={asked} wanted={payment} />
+      {source === 'managed' && wallets.length > 0 ? <HostedCheckout wallets={wallets} /> : <Checkout addressOf={addressOf} asked={asked} wanted={payment} />}
     </div>
   )
 }

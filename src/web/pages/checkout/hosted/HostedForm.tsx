@@ -1,0 +1,164 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useForm, useWatch } from 'react-hook-form'
+import { parseAddress } from '#contract/address.ts'
+import type { HostedWallet } from '#contract/hosted-endpoints.ts'
+import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
+import { useSession } from '../../../api/session.ts'
+import type { Trouble } from '../../../payment/order.ts'
+import { SignIn } from '../../../session/SignIn.tsx'
+import { useConfig } from '../../../shell/use-config.ts'
+import { Address } from '../../../ui/Address.tsx'
+import { Amount } from '../../../ui/Amount.tsx'
+import { Banner } from '../../../ui/Banner.tsx'
+import { Button } from '../../../ui/Button.tsx'
+import { Card } from '../../../ui/Card.tsx'
+import { Field } from '../../../ui/Field.tsx'
+import { Icon } from '../../../ui/Icon.tsx'
+import { Input } from '../../../ui/Input.tsx'
+import { Select } from '../../../ui/Select.tsx'
+import { openConnectDialog, useAccounts } from '../../../wallet/accounts.ts'
+import { AmountField } from '../AmountField.tsx'
+import { checkAmount, checkRecipient, checkResource, readAmount, readRecipient, spell } from '../fields.ts'
+import { RecipientField } from '../RecipientField.tsx'
+import type { HostedOrder } from './send.ts'
+
+type HostedFields = { source: string; recipient: string; amount: string; resource: string; description: string; reference: string }
+
+export type HostedFormProps = { wallets: readonly HostedWallet[]; trouble: Trouble | null; onPrepare: (order: HostedOrder) => void }
+
+/** From which managed wallet, to whom, how much. */
+export function HostedForm({ wallets, trouble, onPrepare }: HostedFormProps) {
+  const { t } = useLingui()
+  const { networks, sellerWallets } = useConfig()
+  const form = useForm<HostedFields>({ defaultValues: { source: '0', recipient: '', amount: '', resource: '', description: '', reference: '' } })
+  const { register, control, handleSubmit, setValue, formState } = form
+  const [source, recipient, amount] = useWatch({ control, name: ['source', 'recipient', 'amount'] })
+  const accounts = useAccounts()
+  const chosen = wallets[Number(source)] ?? wallets[0]
+  const network = networks.find((each) => each.network === chosen?.network)
+  const asset = network && chosen && findAsset(network, chosen.asset)
+  if (!chosen || !network || !asset) return <Banner tone="bad">{t`This desk has no network to pay on. Its operator has to configure one.`}</Banner>
+  const signer = accounts.find((each) => each.family === familyOf(network.network))
+  const { errors } = formState
+
+  function submit(fields: HostedFields) {
+    const [to, read] = [parseAddress(readRecipient(fields.recipient)), asset && readAmount(fields.amount, asset)]
+    if (!network || !asset || !chosen || !signer || !to.ok || !read?.ok) return
+    const words = { resource: fields.resource.trim(), description: fields.description.trim(), reference: fields.reference.trim() }
+    onPrepare({ network, asset, from: chosen.wallet, to: to.address, amountAtomic: read.atomic, ...words, signer })
+  }
+
+  return (
+    <Card>
+      <form className="space-y-5" noValidate onSubmit={(event) => void handleSubmit(submit)(event)}>
+        {trouble && (
+          <Banner role="alert" title={trouble.title} tone="warn">
+            {trouble.body}
+          </Banner>
+        )}
+        <Field hint={<Caps asset={asset} wallet={chosen} />} label={t`From the managed wallet`}>
+          <Select {...register('source')}>
+            {wallets.map((each, index) => (
+              <option key={`${each.wallet} ${each.network} ${each.asset}`} value={String(index)}>
+                {labelOf(each, networks)}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <RecipientField
+          error={errors.recipient?.message}
+          network={network}
+          onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
+          register={register('recipient', { validate: (text) => checkRecipient(text, network, chosen.wallet) })}
+          sellerWallets={sellerWallets}
+          value={recipient}
+        />
+        <AmountField
+          asset={asset}
+          error={errors.amount?.message}
+          maxAtomic={undefined}
+          onMax={() => undefined}
+          register={register('amount', { validate: (text) => checkHostedAmount(text, asset, chosen) })}
+          value={amount}
+        />
+        <div className="grid gap-5 sm:grid-cols-2">
+          <Field label={t`Description`} optional>
+            <Input maxLength={200} {...register('description')} />
+          </Field>
+          <Field label={t`Reference`} optional>
+            <Input maxLength={100} {...register('reference')} />
+          </Field>
+        </div>
+        <Field error={errors.resource?.message} label={t`Resource`} optional>
+          <Input inputMode="url" placeholder="https://" {...register('resource', { validate: checkResource })} />
+        </Field>
+        <SubmitOrSign network={network} signer={signer?.address} />
+      </form>
+    </Card>
+  )
+
+  function checkHostedAmount(text: string, of: Asset, wallet: HostedWallet): string | true {
+    const plain = checkAmount(text, of, undefined)
+    const read = readAmount(text, of)
+    if (plain !== true || !read.ok || read.atomic <= leftOf(wallet)) return plain
+    const left = spell(leftOf(wallet), of)
+    return t`At most ${left} may be paid from here now.`
+  }
+}
+
+/** The wallet that signs has to be one of this session that runs the desk: one that only is connected is asked to sign in first. */
+function SubmitOrSign({ network, signer }: { network: Network; signer: string | undefined }) {
+  const session = useSession()
+  const proven = signer !== undefined && session.kind === 'known' && session.session?.wallets.includes(signer)
+  if (signer === undefined) {
+    return (
+      <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog(familyOf(network.network))} size="lg" variant="primary" wide>
+        <Trans>Connect the wallet that signs</Trans>
+      </Button>
+    )
+  }
+  if (!proven) {
+    return (
+      <div className="space-y-2">
+        <p className="text-sm text-muted">
+          <Trans>
+            The wallet <Address value={signer} /> has to sign in before it can sign payments.
+          </Trans>
+        </p>
+        <SignIn />
+      </div>
+    )
+  }
+  return (
+    <Button size="lg" type="submit" variant="primary" wide>
+      <Trans>Review payment</Trans>
+    </Button>
+  )
+}
+
+function Caps({ wallet, asset }: { wallet: HostedWallet; asset: Asset }) {
+  const { decimals, symbol } = asset
+  return (
+    <Trans>
+      Up to <Amount atomic={wallet.maxPerPaymentAtomic} decimals={decimals} symbol={symbol} /> a payment;{' '}
+      <Amount atomic={dayLeft(wallet)} decimals={decimals} symbol={symbol} /> of <Amount atomic={wallet.maxPerDayAtomic} decimals={decimals} symbol={symbol} />{' '}
+      left for 24 hours.
+    </Trans>
+  )
+}
+
+function dayLeft({ maxPerDayAtomic, spentAtomic }: HostedWallet): bigint {
+  const left = BigInt(maxPerDayAtomic) - BigInt(spentAtomic)
+  return left < 0n ? 0n : left
+}
+
+function leftOf(wallet: HostedWallet): bigint {
+  const [day, payment] = [dayLeft(wallet), BigInt(wallet.maxPerPaymentAtomic)]
+  return day < payment ? day : payment
+}
+
+function labelOf({ name, network, asset, wallet }: HostedWallet, networks: readonly Network[]): string {
+  const known = networks.find((each) => each.network === network)
+  const symbol = known && findAsset(known, asset)?.symbol
+  return `${name} · ${known?.name ?? network} · ${symbol ?? asset} · ${wallet.slice(0, 6)}…${wallet.slice(-4)}`
+}

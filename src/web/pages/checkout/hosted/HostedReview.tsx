@@ -1,0 +1,121 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { intentText, intentTypedData, type HostedIntent } from '#contract/hosted-intent.ts'
+import { familyOf, type Network } from '#contract/network.ts'
+import { serverNow } from '../../../clock.ts'
+import type { Trouble } from '../../../payment/order.ts'
+import { useNetwork } from '../../../shell/use-config.ts'
+import { Address } from '../../../ui/Address.tsx'
+import { Amount } from '../../../ui/Amount.tsx'
+import { Banner } from '../../../ui/Banner.tsx'
+import { Button } from '../../../ui/Button.tsx'
+import { Card } from '../../../ui/Card.tsx'
+import { Fact, Facts } from '../../../ui/Facts.tsx'
+import { Icon } from '../../../ui/Icon.tsx'
+import { Time } from '../../../ui/Time.tsx'
+import { UntrustedLink, UntrustedText } from '../../../ui/UntrustedText.tsx'
+import { useNow } from '../../../ui/use-now.ts'
+import { useAccounts, type ConnectedAccount } from '../../../wallet/accounts.ts'
+import { StepHeading } from '../StepHeading.tsx'
+
+export type HostedReviewProps = {
+  intent: HostedIntent
+  signing: boolean
+  trouble: Trouble | null
+  onSign: (network: Network, signer: ConnectedAccount) => void
+  onChange: () => void
+}
+
+/** What the operator signs, whole. There is no transaction to decode: the service makes it, bound by these words. */
+export function HostedReview({ intent, signing, trouble, onSign, onChange }: HostedReviewProps) {
+  const { t } = useLingui()
+  const network = useNetwork(intent.network)
+  const signer = useAccounts().find((each) => each.family === familyOf(intent.network))
+  const late = Math.max(useNow(), serverNow()) >= intent.expiresAt * 1000
+  const walletName = signer?.walletName ?? ''
+  return (
+    <Card>
+      <StepHeading>
+        <Trans>Check and sign</Trans>
+      </StepHeading>
+      <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
+        <p className="text-sm text-muted">
+          <Trans>The managed wallet sends</Trans>
+        </p>
+        <Amount atomic={intent.amountAtomic} decimals={intent.decimals} exact size="xl" symbol={intent.symbol} />
+      </div>
+      {trouble && (
+        <Banner className="mt-4" role="alert" title={trouble.title} tone="warn">
+          {trouble.body}
+        </Banner>
+      )}
+      <Banner className="mt-4" role="note" tone="warn">
+        <Trans>Your signature is the order to pay. The payment service makes the transaction and sends it at once; it cannot be taken back.</Trans>
+      </Banner>
+      <Facts className="mt-5 border-t border-line pt-4">
+        <Fact name={t`To`} under="always">
+          <Address copy full value={intent.to} />
+        </Fact>
+        <Fact name={t`From the managed wallet`} under="always">
+          <Address copy full value={intent.from} />
+        </Fact>
+        <Fact name={t`Network`}>{network?.name ?? intent.network}</Fact>
+        <Fact name={t`Currency`}>{intent.symbol}</Fact>
+        {intent.description && (
+          <Fact name={t`Description`}>
+            <UntrustedText text={intent.description} />
+          </Fact>
+        )}
+        {intent.reference && (
+          <Fact name={t`Reference`}>
+            <UntrustedText text={intent.reference} />
+          </Fact>
+        )}
+        {intent.resource && (
+          <Fact name={t`Resource`} under="always">
+            <UntrustedLink href={intent.resource} />
+          </Fact>
+        )}
+        <Fact name={t`Good until`}>
+          <Time at={intent.expiresAt * 1000} look="seconds" />
+        </Fact>
+      </Facts>
+      <Words intent={intent} />
+      <div className="mt-6 flex flex-wrap gap-2 border-t border-line pt-4">
+        {late ? (
+          <Button icon={<Icon name="refresh" />} onClick={onChange} size="lg" variant="primary">
+            <Trans>Out of time. Prepare it again</Trans>
+          </Button>
+        ) : (
+          <Button
+            busy={signing}
+            className="min-w-0 flex-1"
+            disabled={!signer || !network}
+            icon={<Icon name="wallet" />}
+            onClick={() => network && signer && onSign(network, signer)}
+            size="lg"
+            variant="primary"
+          >
+            {signing ? t`Confirm in ${walletName}` : t`Sign and pay with ${walletName}`}
+          </Button>
+        )}
+        <Button disabled={signing} onClick={onChange} size="lg">
+          <Trans>Change</Trans>
+        </Button>
+      </div>
+    </Card>
+  )
+}
+
+/** The very words the wallet shows, to compare. */
+function Words({ intent }: { intent: HostedIntent }) {
+  const text = familyOf(intent.network) === 'evm' ? JSON.stringify(intentTypedData(intent).message, null, 2) : intentText(intent)
+  return (
+    <details className="group mt-4">
+      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
+        <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
+        <Trans>What the wallet shows</Trans>
+      </summary>
+      <pre className="mt-2 overflow-auto rounded-lg bg-sunken p-3 font-mono text-xs whitespace-pre-wrap break-all">{text}</pre>
+    </details>
+  )
+}

@@ -1,0 +1,58 @@
+import type { HostedIntent } from '#contract/hosted-intent.ts'
+import type { Trouble } from '../../../payment/order.ts'
+
+/**
+ * A payment from a managed wallet, as this page drives it. The wallet of the operator signs words, never a transaction; from the signature on
+ * there is one payment at most, and nothing is prepared anew until the proxy said for certain what became of it.
+ */
+export type HostedState =
+  | { step: 'form'; trouble: Trouble | null }
+  | { step: 'preparing' }
+  | { step: 'review'; intent: HostedIntent; trouble: Trouble | null }
+  | { step: 'signing'; intent: HostedIntent }
+  /** `unknown` once an answer got lost: only the same request is sent again. */
+  | { step: 'sending' | 'unknown'; intent: HostedIntent; signature: string }
+  | { step: 'sent'; intent: HostedIntent; paymentId: string }
+  | { step: 'refused'; intent: HostedIntent; trouble: Trouble }
+
+export type HostedEvent =
+  | { type: 'prepare' }
+  | { type: 'not_prepared'; trouble: Trouble }
+  | { type: 'prepared'; intent: HostedIntent }
+  | { type: 'sign' }
+  | { type: 'not_signed'; trouble: Trouble }
+  | { type: 'signed'; signature: string }
+  | { type: 'sent'; paymentId: string }
+  | { type: 'no_answer' }
+  | { type: 'refused'; trouble: Trouble }
+  | { type: 'change' }
+
+export function reduceHosted(state: HostedState, event: HostedEvent): HostedState {
+  switch (event.type) {
+    case 'prepare':
+      return state.step === 'form' ? { step: 'preparing' } : state
+    case 'not_prepared':
+      return state.step === 'preparing' ? { step: 'form', trouble: event.trouble } : state
+    case 'prepared':
+      return state.step === 'preparing' ? { step: 'review', intent: event.intent, trouble: null } : state
+    case 'sign':
+      return state.step === 'review' ? { step: 'signing', intent: state.intent } : state
+    case 'not_signed':
+      return state.step === 'signing' ? { step: 'review', intent: state.intent, trouble: event.trouble } : state
+    case 'signed':
+      return state.step === 'signing' ? { step: 'sending', intent: state.intent, signature: event.signature } : state
+    case 'sent':
+      return isOut(state) ? { step: 'sent', intent: state.intent, paymentId: event.paymentId } : state
+    case 'no_answer':
+      return isOut(state) ? { ...state, step: 'unknown' } : state
+    case 'refused':
+      return isOut(state) ? { step: 'refused', intent: state.intent, trouble: event.trouble } : state
+    case 'change':
+      return isOut(state) || state.step === 'signing' ? state : { step: 'form', trouble: null }
+  }
+}
+
+/** The signature may have reached the proxy: only what the proxy says ends this. */
+export function isOut(state: HostedState): state is Extract<HostedState, { signature: string }> {
+  return state.step === 'sending' || state.step === 'unknown'
+}

@@ -1,0 +1,149 @@
+import { t } from '@lingui/core/macro'
+import { formatAmount } from '#contract/amount.ts'
+import { intentText, intentTypedData, type HostedIntent } from '#contract/hosted-intent.ts'
+import { LosslessNumber } from '#contract/json.ts'
+import { familyOf, type Asset, type Network } from '#contract/network.ts'
+import { callProxy } from '../../../api/client.ts'
+import { describeError } from '../../../api/error-words.ts'
+import { ApiError } from '../../../api/errors.ts'
+import { serverNow } from '../../../clock.ts'
+import type { Trouble } from '../../../payment/order.ts'
+import type { ConnectedAccount } from '../../../wallet/accounts.ts'
+import { loadStack } from '../../../wallet/stack.ts'
+import type { HostedEvent } from './machine.ts'
+import { forgetSend, keepSend, openSends, type OpenSend } from './journal.ts'
+
+/** What an operator entered, read. */
+export type HostedOrder = {
+  network: Network
+  asset: Asset
+  from: string
+  to: string
+  amountAtomic: bigint
+  resource: string
+  description: string
+  reference: string
+  signer: ConnectedAccount
+}
+
+/** An intent lives five minutes; a longer one would be a signature to find later. The clocks may differ a little. */
+const LONGEST_S = 5 * 60 + 30
+
+/** Has the proxy keep the payment. What will be signed is made here, from what was entered: the proxy adds only its number and its end. */
+export async function prepare(order: HostedOrder): Promise<HostedEvent> {
+  const { network, asset, from, to, amountAtomic, resource, description, reference, signer } = order
+  try {
+    const body = {
+      network: network.network,
+      from,
+      to,
+      asset: asset.address,
+      amount: new LosslessNumber(formatAmount(amountAtomic, asset.decimals)),
+      signer: signer.address,
+      ...(resource && { resource }),
+      ...(description && { description }),
+      ...(reference && { reference }),
+    }
+    const { nonce, expiresAt, ...reply } = await callProxy('hostedIntent', { body })
+    if (BigInt(reply.amountAtomic) !== amountAtomic || expiresAt - serverNow() / 1000 > LONGEST_S) return { type: 'not_prepared', trouble: otherPayment() }
+    const { symbol, decimals } = asset
+    const words = { resource, description, reference }
+    const intent = {
+      nonce,
+      network: network.network,
+      from,
+      to,
+      asset: asset.address,
+      symbol,
+      decimals,
+      amountAtomic: String(amountAtomic),
+      ...words,
+      expiresAt,
+    }
+    return { type: 'prepared', intent }
+  } catch (error) {
+    return { type: 'not_prepared', trouble: troubleOf(error) }
+  }
+}
+
+/** Asks the operator's wallet for its signature over the payment. It moves nothing until the proxy has it. */
+export async function signIntent(intent: HostedIntent, network: Network, signer: ConnectedAccount): Promise<HostedEvent> {
+  try {
+    const stack = await loadStack(familyOf(network.network))
+    const signature =
+      familyOf(network.network) === 'evm'
+        ? await stack.signTypedData(network, signer, intentTypedData(intent))
+        : await stack.signMessage(signer, intentText(intent))
+    return { type: 'signed', signature }
+  } catch (error) {
+    const body = error instanceof Error ? error.message : ''
+    return { type: 'not_signed', trouble: { code: 'NOT_SIGNED', title: t`Not signed`, body: body || t`Nothing was sent.` } }
+  }
+}
+
+/** Sends what was signed, kept first: the same request, however often. What is not certain is `no_answer`. */
+export async function deliver(send: OpenSend): Promise<HostedEvent> {
+  await keepSend(send)
+  try {
+    const { state, paymentId } = await callProxy('hostedSend', { body: { nonce: send.nonce, signature: send.signature } })
+    if (state !== 'sent' || paymentId === null) return { type: 'no_answer' }
+    await forgetSend(send.nonce)
+    return { type: 'sent', paymentId }
+  } catch (error) {
+    if (!isCertain(error)) return { type: 'no_answer' }
+    await forgetSend(send.nonce)
+    return { type: 'refused', trouble: troubleOf(error) }
+  }
+}
+
+/** What an earlier visit left without an answer. */
+export async function undelivered(): Promise<OpenSend | undefined> {
+  return (await openSends()).at(0)
+}
+
+/**
+ * The proxy answered, and its refusals of this request all mean that nothing was sent. A pause, a lost session or an outage say nothing about
+ * an earlier try.
+ */
+function isCertain(error: unknown): error is ApiError {
+  if (!(error instanceof ApiError)) return false
+  const { reason } = error.details
+  if (typeof reason === 'string' && reason.startsWith('hosted_')) return reason !== 'hosted_off' && reason !== 'hosted_intent'
+  return error.code === 'INSUFFICIENT_BALANCE' || error.code === 'INVALID_RECIPIENT' || error.code === 'INVALID_PARAMETERS'
+}
+
+function otherPayment(): Trouble {
+  return { code: 'OTHER', title: t`The desk answered with another payment`, body: t`It is not what you entered. Nothing was signed and nothing was sent.` }
+}
+
+function troubleOf(error: unknown): Trouble {
+  const { title, body, detail } = describeError(error)
+  if (!(error instanceof ApiError)) return { code: 'UNEXPECTED', title, body, detail }
+  const reason = typeof error.details['reason'] === 'string' ? reasonWords(error.details['reason']) : undefined
+  return { code: error.code, title: reason ?? title, body: t`Nothing was sent.`, detail }
+}
+
+function reasonWords(reason: string): string | undefined {
+  switch (reason) {
+    case 'hosted_off':
+      return t`This desk does not pay from managed wallets`
+    case 'hosted_wallet':
+      return t`From this wallet, in this currency, this desk does not pay`
+    case 'hosted_signer':
+      return t`Sign in with the connected wallet first: it has to be one that runs this desk`
+    case 'hosted_over_payment':
+      return t`The amount is above what one payment may be`
+    case 'hosted_over_day':
+      return t`The amount is above what is left for 24 hours`
+    case 'hosted_expired':
+      return t`Too much time passed before it was signed`
+    case 'hosted_used':
+      return t`This payment was already signed and sent`
+    case 'hosted_signature':
+      return t`The signature is not over this payment`
+    case 'hosted_not_sent':
+      return t`It never reached the payment service`
+    default:
+      return undefined
+  }
+}
