@@ -53,7 +53,7 @@ describe.each(['netlify', 'cloudflare-pages'])('%s', (host) => {
   test('has a rule for every page one level down, and for nothing else', async () => {
     const lines = (await readFile(join(DEPLOY, host, '_redirects'), 'utf8')).split('\n').filter((line) => line && !line.startsWith('#'))
     const target = host === 'netlify' ? '/nested.html' : '/nested'
-    expect(lines.map((line) => line.split(/\s+/)).toSorted()).toEqual(nested.map((path) => [path, target, '200']).toSorted())
+    expect(new Set(lines.map((line) => line.split(/\s+/).join(' ')))).toEqual(new Set(nested.map((path) => `${path} ${target} 200`)))
   })
 })
 

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+/** No container engine runs here. So every path, program and variable that the container files name is looked up, which is what goes stale. */
+
+const ROOT = join(import.meta.dirname, '../..')
+const read = (path: string) => readFile(join(ROOT, path), 'utf8')
+
+test('what the images copy and start exists', async () => {
+  const lines = (await read('deploy/containers/Containerfile')).split('\n')
+  const stages = new Set(lines.flatMap((line) => (/^FROM \S+ AS (\S+)$/.exec(line) ?? []).slice(1)))
+  const missing: string[] = []
+  for (const line of lines) {
+    const [, from, sources] = /^COPY (?:--from=(\S+) )?(.+) \S+$/.exec(line) ?? []
+    if (from && !stages.has(from)) missing.push(line)
+    for (const source of sources?.split(' ') ?? []) {
+      const path = source.replace(/^\/app\//, '')
+      if (!/^(node_modules|dist)$/.test(path) && !existsSync(join(ROOT, path))) missing.push(line)
+    }
+    for (const program of line.match(/src\/\S+\.ts/g) ?? []) if (!existsSync(join(ROOT, program))) missing.push(line)
+  }
+  expect(missing).toEqual([])
+  expect([...stages]).toEqual(expect.arrayContaining(['service', 'proxy', 'web']))
+})
+
+test('each image holds every folder that its program may import', async () => {
+  const file = await read('deploy/containers/Containerfile')
+  const lint: { overrides: { files: string[]; rules: Record<string, [string, { patterns: { group?: string[] }[] }]> }[] } = JSON.parse(
+    await read('.oxlintrc.json'),
+  )
+  for (const [folder, stage] of [
+    ['service', 'service'],
+    ['bff', 'proxy'],
+  ] as const) {
+    const walls = lint.overrides.find(({ files, rules }) => files[0] === `src/${folder}/**` && rules['no-restricted-imports'])
+    const allowed = walls?.rules['no-restricted-imports']?.[1].patterns[0]?.group?.flatMap((each) => /^!#(\w+)\/\*\*$/.exec(each)?.[1] ?? []) ?? []
+    const copied = [...stageOf(file, 'program'), ...stageOf(file, stage)]
+    expect(copied).toEqual(expect.arrayContaining(allowed))
+  }
+})
+
+test('the composition sets only variables that a program reads, and mounts only its own files', async () => {
+  const compose = await read('deploy/containers/compose.yaml')
+  const configs = `${await read('src/service/config.ts')}${await read('src/bff/config.ts')}`
+  const set = [...compose.matchAll(/^ {6}([A-Z][A-Z_]+): /gm)].map(([, name = '']) => name).filter((name) => !name.startsWith('POSTGRES_'))
+  expect(set.length).toBeGreaterThan(5)
+  expect(set.filter((name) => !new RegExp(`\\b${name}\\b`).test(configs))).toEqual([])
+  expect([...compose.matchAll(/^ {6}target: (\S+)$/gm)].map(([, target]) => target)).toEqual(['service', 'proxy', 'web'])
+})
+
+/** Folders of src that a stage copies. */
+function stageOf(file: string, stage: string): string[] {
+  const [, text = ''] = new RegExp(`AS ${stage}\\n([^]*?)(?=\\nFROM|$)`).exec(file) ?? []
+  return [...text.matchAll(/src\/(\w+) src\/\1/g)].map(([, folder = '']) => folder)
+}
