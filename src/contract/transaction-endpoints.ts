@@ -33,6 +33,7 @@ export const transactionEndpoints = {
       amountAtomic: atomic,
       sender: v.string(),
       recipient: v.string(),
+      resource: v.nullable(v.string()),
       /**
        * The most this transaction can cost beside the amount, in native currency; `priorityFee` is the part the validator gets, `rent` what opening the
        * recipient's token account takes on Solana. Both are contained in `amount`.

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gte, isNull, lt, or } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { attempt } from './schema.ts'
+import { attempt, payment } from './schema.ts'
 
 export type AttemptRecord = typeof attempt.$inferSelect
 
@@ -22,6 +22,15 @@ export async function readSigned(db: Database, { network, sender }: { network: s
     .from(attempt)
     .where(and(eq(attempt.network, network), eq(attempt.signer, sender), gte(attempt.nonce, nonce)))
     .orderBy(asc(attempt.nonce), asc(attempt.number))
+}
+
+/** Of all that was signed for a payment, the proof of what landed is its proof. */
+export async function keepProofOf(tx: Database, { id, network, signature }: { id: string; network: string; signature: string }): Promise<void> {
+  const [landed] = await tx
+    .select({ paymentProof: attempt.paymentProof })
+    .from(attempt)
+    .where(and(eq(attempt.paymentId, id), eq(attempt.network, network), eq(attempt.signature, signature)))
+  if (landed) await tx.update(payment).set({ paymentProof: landed.paymentProof }).where(eq(payment.id, id))
 }
 
 /** Notes that an attempt is sent now; false when it was sent after `before`, here or by another process. */

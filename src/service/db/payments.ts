@@ -33,7 +33,7 @@ export async function findByIdempotencyKey(db: Database, accountId: string, key:
   return row
 }
 
-export type SignedFacts = Pick<PaymentRecord, 'nonce' | 'lastValidBlockHeight' | 'maxFee' | 'reportedSignature' | 'updatedAt'>
+export type SignedFacts = Pick<PaymentRecord, 'nonce' | 'lastValidBlockHeight' | 'maxFee' | 'reportedSignature' | 'paymentProof' | 'updatedAt'>
 
 /** Notes what a hosted payment was signed with last. */
 export async function updateSigned(tx: Database, id: string, facts: SignedFacts): Promise<void> {

@@ -206,6 +206,8 @@ export const attempt = service.table(
     signature: text().notNull(),
     /** Base64 of the signed transaction. */
     signedTransaction: text().notNull(),
+    /** Hosted mode: the x402 header value that proves this transaction, once it has landed. */
+    paymentProof: text(),
     /** EVM. */
     nonce: bigint({ mode: 'number' }),
     lastValidBlockHeight: bigint({ mode: 'number' }),

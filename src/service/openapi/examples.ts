@@ -120,6 +120,7 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
       amountAtomic: '10000000000000000',
       sender: BUYER,
       recipient: SELLER,
+      resource: RESOURCE,
       fee: { amount: 0.000063, amountAtomic: '63000000000000', priorityFee: 0.000021, rent: 0, rentAtomic: '0' },
       estimatedConfirmation: '2-5 seconds',
       decoded: { type: 'eip1559', chainId: 8453, nonce: 5, to: SELLER, value: '10000000000000000', gas: '21000' },

@@ -1,6 +1,7 @@
 import type { EventSource, PaymentStatus } from '#contract/payment.ts'
 import type { Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
+import { keepProofOf } from '../db/attempts.ts'
 import { isProven } from '../db/claims.ts'
 import { findBySignature, lockPayment, movePayment, type MoveFacts, type PaymentRecord } from '../db/payments.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
@@ -33,6 +34,7 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
       for (const [index, to] of path.entries()) {
         await movePayment(tx, { id: row.id, from: path[index - 1] ?? row.status, to, at, facts: factsOf(row, seen, { to, at }) })
       }
+      if (row.mode === 'hosted' && observation.state === 'landed' && path.length > 0) await keepProofOf(tx, { id: row.id, network: row.network, signature })
       for (const status of path) {
         await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status, source: seen.source, blockHeight: height, at })
       }

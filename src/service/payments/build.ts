@@ -10,6 +10,7 @@ import { insertPayment, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../events/record.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
 import { checkRecipient } from './check-recipient.ts'
+import { describeMoney } from './describe-money.ts'
 import { estimateConfirmation } from './estimate.ts'
 import { chainOf, refuseParameters } from './network.ts'
 import { readWish } from './read-wish.ts'
@@ -77,14 +78,7 @@ function reply(row: PaymentRecord, built: Ready, network: Network): EndpointRepl
     expiresAt: row.createdAt.getTime() + VALID_S * 1000,
     paymentId: row.id,
     paymentProof: null,
-    network: row.network,
-    asset: row.asset,
-    symbol: row.symbol,
-    decimals: row.decimals,
-    amount: new LosslessNumber(formatAmount(row.amount, row.decimals)),
-    amountAtomic: row.amount.toString(),
-    sender: row.sender,
-    recipient: row.recipient,
+    ...describeMoney(row),
     fee: {
       amount: new LosslessNumber(formatAmount(built.feeAtomic, decimals)),
       amountAtomic: built.feeAtomic.toString(),

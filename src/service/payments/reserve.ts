@@ -7,6 +7,7 @@ import { crashPoint } from '../crash.ts'
 import { insertAttempt } from '../db/attempts.ts'
 import { insertPayment } from '../db/payments.ts'
 import { recordEvent } from '../events/record.ts'
+import { provePayment } from '../wallets/prove-payment.ts'
 import { signPayment } from '../wallets/sign.ts'
 import { takePlace, type Place } from './lane.ts'
 import type { Kept } from './settle-doubt.ts'
@@ -39,12 +40,14 @@ export async function reserve(context: Context, order: Order, { funds, secret }:
     crashPoint(context, 'send:reserved')
     const { bytes, signature } = signPayment(intent, secret, { unsigned: built.bytes, nonce: place.nonce })
     crashPoint(context, 'send:signed')
+    const paymentProof = provePayment({ intent, signature, resource: order.resource ?? null }, secret)
     const lastValidBlockHeight = place.nonce === null ? built.lastValidBlockHeight : null
     const payment = await insertPayment(tx, {
       ...rowOf(order),
       nonce: place.nonce,
       lastValidBlockHeight,
       reportedSignature: signature,
+      paymentProof,
       createdAt: at,
       updatedAt: at,
     })
@@ -54,6 +57,7 @@ export async function reserve(context: Context, order: Order, { funds, secret }:
       network: network.network,
       signature,
       signedTransaction: Buffer.from(bytes).toString('base64'),
+      paymentProof,
       nonce: place.nonce,
       lastValidBlockHeight,
       maxFee: feeAtomic,

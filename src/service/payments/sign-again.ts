@@ -10,6 +10,7 @@ import { insertAttempt, readAttempts, type AttemptRecord } from '../db/attempts.
 import { lockPayment, updateSigned, type PaymentRecord } from '../db/payments.ts'
 import { findWallet } from '../db/wallets.ts'
 import { unseal } from '../wallets/seal.ts'
+import { provePayment } from '../wallets/prove-payment.ts'
 import { signPayment } from '../wallets/sign.ts'
 import { failPayment } from './fail.ts'
 import { readLaneFunds, takePlace, type Place } from './lane.ts'
@@ -87,15 +88,18 @@ async function replace(context: Context, { payment, newest, chain }: Stuck, { ch
         return undefined
       }
       const { built, nonce } = next(place.nonce)
-      const signed = signPayment(intentOf(row, chain.network, built.feeAtomic), secret, { unsigned: built.bytes, nonce })
+      const intent = intentOf(row, chain.network, built.feeAtomic)
+      const signed = signPayment(intent, secret, { unsigned: built.bytes, nonce })
+      const paymentProof = provePayment({ intent, signature: signed.signature, resource: row.resource }, secret)
       const lastValidBlockHeight = nonce === null ? built.lastValidBlockHeight : null
-      await updateSigned(tx, row.id, { nonce, lastValidBlockHeight, maxFee: built.feeAtomic, reportedSignature: signed.signature, updatedAt: at })
+      await updateSigned(tx, row.id, { nonce, lastValidBlockHeight, maxFee: built.feeAtomic, reportedSignature: signed.signature, paymentProof, updatedAt: at })
       return insertAttempt(tx, {
         paymentId: row.id,
         number: newest.number + 1,
         network: row.network,
         signature: signed.signature,
         signedTransaction: Buffer.from(signed.bytes).toString('base64'),
+        paymentProof,
         nonce,
         lastValidBlockHeight,
         maxFee: built.feeAtomic,

@@ -6,6 +6,7 @@ import { ProblemError } from '#contract/problem.ts'
 import type { Head } from '../chains/chain.ts'
 import type { Actor, Context } from '../context.ts'
 import { findPayment, readEvents, type EventRecord, type PaymentRecord } from '../db/payments.ts'
+import { describeMoney } from './describe-money.ts'
 import { readMetadata } from './metadata.ts'
 
 /** @throws `NOT_FOUND` for an unknown payment and for another account's alike */
@@ -44,15 +45,7 @@ export async function describePayment(context: Context, row: PaymentRecord, even
     mode: row.mode,
     signature: row.signature ?? (row.status === 'created' || row.status === 'pending' ? row.reportedSignature : null),
     status: row.status,
-    network: row.network,
-    asset: row.asset,
-    symbol: row.symbol,
-    decimals: row.decimals,
-    amount: new LosslessNumber(formatAmount(row.amount, row.decimals)),
-    amountAtomic: row.amount.toString(),
-    sender: row.sender,
-    recipient: row.recipient,
-    resource: row.resource,
+    ...describeMoney(row),
     blockHeight: row.blockHeight,
     ...countConfirmations(context, row, head),
     fee: describeFee(context, row),

@@ -80,7 +80,9 @@ export async function judgeMemo(context: Context, { accountId, terms, checklist 
   if (terms.memo !== null && (memo === terms.memo || !given))
     return checklist.equal('memo_mismatch', { name: 'memo', source: 'chain', expected: terms.memo, got: memo ?? 'none' })
   const payment = memo !== null && isPaymentId(memo) ? await findPayment(context.db, memo) : undefined
-  const own = payment?.accountId === accountId && payment.mode !== 'received'
+  // What a managed wallet paid names its payment in the memo, whichever account it is of; the resource says that it is this one.
+  const hosted = payment?.mode === 'hosted' && terms.resource !== null
+  const own = hosted || (payment?.accountId === accountId && payment.mode !== 'received')
   checklist.check('memo_mismatch', { name: 'memo', source: 'record', ok: own, expected: 'the id of a payment of this account', got: memo ?? 'none' })
   if (terms.resource === null) return
   checklist.equal('resource_mismatch', { name: 'memo_resource', source: 'record', expected: terms.resource, got: payment?.resource ?? 'none' })

@@ -24,7 +24,8 @@ import type { Examined, Terms } from './terms.ts'
 export async function receivePayment(context: Context, actor: Actor, body: ReceiveInput): Promise<EndpointReply<'paymentReceive'>> {
   const startedAt = performance.now()
   const deadline = new Deadline(body.timeout * 1000)
-  const terms = readTerms(context, body, facilitatorWallets(context, 'solana'))
+  // What the payee itself pays the network for, it settles itself (`/transaction/receive`); its proof is known here too.
+  const terms = readTerms(context, body, [...facilitatorWallets(context, 'solana'), body.walletAddress])
   const facilitator = chooseFacilitator(context, body, terms)
   const checklist = new Checklist()
   const payment = readProof(body.paymentProof, checklist)

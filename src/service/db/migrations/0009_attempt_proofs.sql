@@ -1,0 +1,1 @@
+ALTER TABLE "service"."attempt" ADD COLUMN "payment_proof" text;
