@@ -243,6 +243,30 @@ export const wallet = service.table(
   (t) => [uniqueIndex('wallet_address').on(t.address), index('wallet_account').on(t.accountId, t.createdAt)],
 )
 
+/**
+ * The books of a managed wallet on a network, as of the last finalized block in which they and the chain agreed to the base unit:
+ * balance = everything that came in - everything the service signed. What nobody signed for stops the wallet.
+ */
+export const walletBooks = service.table(
+  'wallet_books',
+  {
+    network: text().notNull(),
+    address: text().notNull(),
+    /** Null before the first look, and after an operator has resumed the wallet: the next look opens the books anew. */
+    height: bigint({ mode: 'number' }),
+    balance: atomic(),
+    /** EVM: how many transactions the wallet had sent. */
+    nonce: bigint({ mode: 'number' }),
+    /** Everything that came in since the books were opened, and what was there then. */
+    received: atomic().notNull(),
+    checkedAt: at('checked_at').notNull(),
+    stoppedAt: at('stopped_at'),
+    /** What was found, for the operator. */
+    stopReason: text(),
+  },
+  (t) => [primaryKey({ columns: [t.network, t.address] })],
+)
+
 /** Append-only. `id` is handed out under a lock, so it grows in the order of commits and a reader's cursor misses nothing. */
 export const event = service.table(
   'event',

@@ -1,0 +1,80 @@
+import { and, count, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import type { Family } from '#contract/address.ts'
+import type { NetworkId } from '#contract/network.ts'
+import type { Database } from '#postgres/open.ts'
+import type { Lane } from './lanes.ts'
+import { walletBooks } from './schema.ts'
+
+export type BooksRecord = typeof walletBooks.$inferSelect
+/** A page of the books: what the chain held at a height, and what had come in up to there. */
+export type Page = { height: number; balance: bigint; nonce: number | null; received: bigint }
+
+/** Wallets to look at: those never looked at, those with a change since the last look, and all others every `everyMs`. */
+export async function readDue(db: Database, { network, family, everyMs }: { network: NetworkId; family: Family; everyMs: number }): Promise<string[]> {
+  const { rows } = await db.execute<{ address: string }>(sql`
+    select w.address from service.wallet w
+    left join service.wallet_books b on b.network = ${network} and b.address = w.address
+    where w.family = ${family} and (
+      b.checked_at is null
+      or b.checked_at < clock_timestamp() - make_interval(secs => ${everyMs / 1000})
+      or exists (select from service.payment p where p.network = ${network} and p.sender = w.address and p.mode = 'hosted' and p.updated_at > b.checked_at)
+      or exists (select from service.attempt a where a.network = ${network} and a.signer = w.address and a.broadcast_at > b.checked_at))
+    order by b.checked_at nulls first, w.address`)
+  return rows.map(({ address }) => address)
+}
+
+export async function readBooks(db: Database, { network, sender }: Lane): Promise<BooksRecord | undefined> {
+  const [row] = await db
+    .select()
+    .from(walletBooks)
+    .where(and(eq(walletBooks.network, network), eq(walletBooks.address, sender)))
+  return row
+}
+
+/** Opens the books with what the chain holds now. */
+export async function openBooks(db: Database, { network, sender }: Lane, page: Page): Promise<void> {
+  const row = { network, address: sender, ...page, checkedAt: sql`clock_timestamp()` }
+  await db
+    .insert(walletBooks)
+    .values(row)
+    .onConflictDoUpdate({ target: [walletBooks.network, walletBooks.address], set: row, setWhere: isNull(walletBooks.height) })
+}
+
+/** Turns the page, unless another process has done so since. */
+export async function turnPage(db: Database, { network, address, height }: BooksRecord, page: Page): Promise<void> {
+  await db
+    .update(walletBooks)
+    .set({ ...page, checkedAt: sql`clock_timestamp()` })
+    .where(
+      and(eq(walletBooks.network, network), eq(walletBooks.address, address), height === null ? isNull(walletBooks.height) : eq(walletBooks.height, height)),
+    )
+}
+
+/** Stops sending from a wallet; true for the first to stop it. The page stays as it was, for the operator to compare. */
+export async function stopWallet(db: Database, { network, sender }: Lane, stopReason: string): Promise<boolean> {
+  const stopped = await db
+    .update(walletBooks)
+    .set({ stoppedAt: sql`clock_timestamp()`, stopReason, checkedAt: sql`clock_timestamp()` })
+    .where(and(eq(walletBooks.network, network), eq(walletBooks.address, sender), isNull(walletBooks.stoppedAt)))
+    .returning({ address: walletBooks.address })
+  return stopped.length > 0
+}
+
+/** Lets a wallet send again, everywhere it was stopped; the next look opens its books anew. */
+export async function resumeWallet(db: Database, address: string): Promise<BooksRecord[]> {
+  return db
+    .update(walletBooks)
+    .set({ stoppedAt: null, stopReason: null, height: null, balance: null, nonce: null, received: 0n })
+    .where(and(eq(walletBooks.address, address), isNotNull(walletBooks.stoppedAt)))
+    .returning()
+}
+
+/** The wallets that are stopped, of all accounts. */
+export async function readStopped(db: Database): Promise<BooksRecord[]> {
+  return db.select().from(walletBooks).where(isNotNull(walletBooks.stoppedAt))
+}
+
+export async function countStopped(db: Database): Promise<number> {
+  const [row] = await db.select({ count: count() }).from(walletBooks).where(isNotNull(walletBooks.stoppedAt))
+  return row?.count ?? 0
+}
