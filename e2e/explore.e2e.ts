@@ -7,6 +7,9 @@ import { expect, test } from './fixtures.ts'
 
 /** A person reads pages that cost money: the shop of the local network, paid in each of its currencies and versions. */
 
+/** Browsers tell of every 402 on their consoles. */
+const REFUSED = /status of 402/
+
 const ARTICLES = { eth: '/articles/settlement-without-banks', sol: '/articles/the-price-of-finality', usdc: '/articles/reading-a-402' }
 
 async function askFor(page: Page, url: string, via?: 'relay'): Promise<void> {
@@ -32,7 +35,8 @@ async function expectServed(page: Page): Promise<void> {
 }
 
 for (const version of [2, 1] as const) {
-  test(`an article for ETH, version ${version}: one transaction, one free signature`, async ({ net, chains, buyer }) => {
+  test(`an article for ETH, version ${version}: one transaction, one free signature`, async ({ net, chains, buyer, expectError }) => {
+    expectError(REFUSED)
     const { page, ethereum } = await buyer({ ether: '1' })
     const before = await chains.evm.getBalance({ address: net.wallets.seller.evm.address })
     await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
@@ -50,7 +54,8 @@ for (const version of [2, 1] as const) {
     expect((await chains.evm.getBalance({ address: net.wallets.seller.evm.address })) - before).toBe(parseEther('0.01'))
   })
 
-  test(`an article for SOL, version ${version}: one signature, the seller sends`, async ({ net, chains, buyer }) => {
+  test(`an article for SOL, version ${version}: one signature, the seller sends`, async ({ net, chains, buyer, expectError }) => {
+    expectError(REFUSED)
     const { page, solana } = await buyer({ sol: 2 })
     const seller = new PublicKey(net.wallets.seller.solana.address)
     const before = await chains.solana.getBalance(seller)
@@ -66,7 +71,8 @@ for (const version of [2, 1] as const) {
     await until(async () => (await chains.solana.getBalance(seller)) - before === 100_000_000, 'the seller’s 0.1 SOL')
   })
 
-  test(`an article for USDC, version ${version}: one signature and no gas`, async ({ net, chains, buyer }) => {
+  test(`an article for USDC, version ${version}: one signature and no gas`, async ({ net, chains, buyer, expectError }) => {
+    expectError(REFUSED)
     const { page, ethereum } = await buyer()
     await giveUsdc(chains, net, { address: ethereum.address, units: 5_000_000n })
     await askFor(page, `${net.urls.seller}${ARTICLES.usdc}`)

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ProofCheck } from './proof.ts'
 
 /** The x402 facilitator interface, both versions, as its clients send it. What is within is read by the programs that settle. */
 export const FacilitatorInput = v.strictObject({
@@ -14,6 +15,8 @@ export const FacilitatorVerifyBody = v.object({
   /** Which check did not hold, in words. */
   invalidMessage: v.optional(v.string()),
   payer: v.optional(v.string()),
+  /** Addition, where x402 leaves room for one: what was checked, in its order. */
+  extra: v.optional(v.object({ checks: v.array(ProofCheck) })),
 })
 
 export const FacilitatorSettleBody = v.object({

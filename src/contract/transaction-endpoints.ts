@@ -52,7 +52,7 @@ export const transactionEndpoints = {
     path: '/transaction/receive',
     summary: 'Build the transaction by which the payee settles a payment proof itself',
     scope: 'payment:receive',
-    audience: 'key',
+    audience: 'browser',
     body: SettlementInput,
     response: SettlementBody,
     problems: [

@@ -41,6 +41,8 @@ export const routes = {
       resource: text(2048),
       description: text(300),
       reference: text(100),
+      /** The payment that this one sends back. */
+      refundOf: spelled(/^pay_[1-9A-HJ-NP-Za-km-z]{22}$/),
       /** An address or a configured symbol; native otherwise. */
       asset: text(64),
       /** A payment already begun in this browser: its page is this one until it is done. */

@@ -2,12 +2,15 @@ import { apiKeyCreate } from './api-key-create.ts'
 import { apiKeyDelete } from './api-key-delete.ts'
 import { apiKeyList } from './api-key-list.ts'
 import { apiKeyRotate } from './api-key-rotate.ts'
+import { facilitatorVerify } from './facilitator-verify.ts'
 import { paymentHistory } from './payment-history.ts'
 import { paymentList } from './payment-list.ts'
+import { paymentReceive } from './payment-receive.ts'
 import { paymentStatus } from './payment-status.ts'
 import { paymentSummary } from './payment-summary.ts'
 import type { BrowserEndpointName, Rule } from './rule.ts'
 import { tokenInfo } from './token-info.ts'
+import { transactionReceive } from './transaction-receive.ts'
 import { transactionSend } from './transaction-send.ts'
 import { transactionSubmitted } from './transaction-submitted.ts'
 import { usage } from './usage.ts'
@@ -16,6 +19,9 @@ import { usage } from './usage.ts'
 export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
   transactionSend,
   transactionSubmitted,
+  transactionReceive,
+  paymentReceive,
+  facilitatorVerify,
   paymentStatus,
   paymentHistory,
   paymentList,

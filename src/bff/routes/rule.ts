@@ -1,3 +1,4 @@
+import { parseAddress } from '#contract/address.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { EndpointInput, EndpointName, Endpoints } from '#contract/endpoints.ts'
 import type { Context } from '../context.ts'
@@ -47,6 +48,14 @@ export function requireOperator(visitor: Visitor): OpenSession {
     message: 'Only the wallets that run this desk may do that. Sign in with one of them.',
     details: { reason: 'operator_required' },
   })
+}
+
+/** A session that may act for a payee: its own wallet, or whoever runs this desk. @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN` */
+export function requirePayee(visitor: Visitor, wallet: string): OpenSession {
+  const session = requireWallet(visitor)
+  const parsed = parseAddress(wallet)
+  if (session.operator || (parsed.ok && session.wallets.includes(parsed.address))) return session
+  throw new ProblemError('FORBIDDEN', { message: 'Sign in with the wallet that is to be paid.', details: { reason: 'payee_required' } })
 }
 
 /** One answer for what does not exist and for what is someone else's. */

@@ -31,6 +31,8 @@ export type UpstreamRequest = {
   idempotencyKey?: string
   /** How long the answer may wait for the outcome: `respond-async` for not at all. */
   prefer?: string
+  /** For the few questions whose answer waits for a chain or a facilitator. */
+  timeoutMs?: number
   /** Goes along, so that one id finds a request in both programs' logs. */
   requestId: string
 }
@@ -126,7 +128,7 @@ export class Upstream {
       if (request.prefer !== undefined) headers['Prefer'] = request.prefer
     }
     const url = new URL(this.#config.serviceUrl + pathOf(endpoint, request))
-    return this.#exchanger.send({ method: endpoint.method, url, headers, body, timeoutMs: TIMEOUT_MS })
+    return this.#exchanger.send({ method: endpoint.method, url, headers, body, timeoutMs: request.timeoutMs ?? TIMEOUT_MS })
   }
 
   #readAnswer<K extends EndpointName>(name: K, answer: Answer): UpstreamReply<K> {

@@ -86,7 +86,9 @@ test('says what it settles, in both versions, and that it sponsors nothing', () 
 
 test('a signed transaction is verified without being broadcast, settled once, and recorded', async () => {
   const { payer, payee, input } = await signed()
-  expect(await verify(input)).toEqual({ isValid: true, payer: payer.address })
+  const verified = await verify(input)
+  expect(verified).toMatchObject({ isValid: true, payer: payer.address })
+  expect(verified.extra?.checks.map(({ name, ok }) => [name, ok])).toContainEqual(['simulation', true])
   expect(await evm.client.getBalance({ address: payee.address })).toBe(0n)
   const settled = await mining(settle(input))
   expect(settled).toMatchObject({ success: true, payer: payer.address, network: NETWORK, paymentId: expect.stringMatching(/^pay_/) })

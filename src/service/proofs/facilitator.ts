@@ -2,6 +2,7 @@ import type { EndpointReply } from '#contract/endpoints.ts'
 import type { FacilitatorInput } from '#contract/facilitator.ts'
 import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
+import type { ProofCheck } from '#contract/proof.ts'
 import { EXACT_SCHEME, methodsOf, TOKEN_TRANSFER_METHOD } from '#x402/methods.ts'
 import { spellNetworkV1 } from '#x402/networks.ts'
 import type { Actor, Context } from '../context.ts'
@@ -54,12 +55,17 @@ export async function verifyPayment(context: Context, actor: Actor, input: Facil
   try {
     const examined = await examine({ payment, terms, checklist })
     const payer = await deadline.within(preview(context, { accountId: actor.accountId, terms, examined, checklist, deadline }))
-    return { isValid: true, ...(payer !== null && { payer }) }
+    return { isValid: true, ...(payer !== null && { payer }), extra: checked(checklist) }
   } catch (error) {
-    if (error instanceof ProofRefused) return { isValid: false, invalidReason: error.reason, invalidMessage: error.message }
-    if (error instanceof Late || isOpen(error)) return { isValid: false, invalidReason: PENDING, invalidMessage: 'Nothing is decided yet; ask again.' }
+    const extra = checked(checklist)
+    if (error instanceof ProofRefused) return { isValid: false, invalidReason: error.reason, invalidMessage: error.message, extra }
+    if (error instanceof Late || isOpen(error)) return { isValid: false, invalidReason: PENDING, invalidMessage: 'Nothing is decided yet; ask again.', extra }
     throw error
   }
+}
+
+function checked({ checks }: Checklist): { checks: ProofCheck[] } {
+  return { checks: [...checks] }
 }
 
 /** Settles a payment. One payment settles once; a second try fails, whoever makes it. An `Idempotency-Key` gets the first answer again. */

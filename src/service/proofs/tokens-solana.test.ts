@@ -140,7 +140,7 @@ test('in version 1 as well', async () => {
 test('is verified without being broadcast, and settled once', async () => {
   const all = bill()
   const input = inputOf(await pay(all), all.requirements)
-  expect(await verifyPayment(context, opened.actor, input)).toEqual({ isValid: true, payer: payer.publicKey.toBase58() })
+  expect(await verifyPayment(context, opened.actor, input)).toMatchObject({ isValid: true, payer: payer.publicKey.toBase58() })
   expect(await gained(solana.connection, all.payee.publicKey)).toBe(0n)
   const settled = await settlePayment(context, opened.actor, input)
   expect(settled).toMatchObject({ success: true, payer: payer.publicKey.toBase58() })

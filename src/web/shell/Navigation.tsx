@@ -1,25 +1,29 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
-import { useLingui } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { pathTo, type RouteName } from '../paths.ts'
 import { Link } from '../router/Link.tsx'
+import { navigate } from '../router/location.ts'
 import { useRoute } from '../router/use-route.ts'
 import { cx } from '../ui/cx.ts'
 import { Icon, type IconName } from '../ui/Icon.tsx'
+import { Menu } from '../ui/Menu.tsx'
 
 const items: readonly {
   to: string
   label: MessageDescriptor
   icon: IconName
   pages: readonly RouteName[]
-  /** A phone's bar has no room for it; its neighbour's page leads there. */
+  /** A phone's bar has no room for it: it stands in the menu at its end. */
   desk?: true
 }[] = [
   { to: pathTo('overview', {}), label: msg`Overview`, icon: 'overview', pages: ['overview'] },
   { to: pathTo('payments', {}), label: msg`Payments`, icon: 'payments', pages: ['payments', 'payment'] },
   { to: pathTo('links', {}), label: msg`Payment links`, icon: 'link', pages: ['links'], desk: true },
   { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout', 'payLink'] },
-  { to: pathTo('settings', {}), label: msg`Settings`, icon: 'settings', pages: ['settings'] },
+  { to: pathTo('verify', {}), label: msg`Verify`, icon: 'shield', pages: ['verify'], desk: true },
+  { to: pathTo('explore', {}), label: msg`Explore`, icon: 'search', pages: ['explore'], desk: true },
+  { to: pathTo('settings', {}), label: msg`Settings`, icon: 'settings', pages: ['settings'], desk: true },
 ]
 
 const looks = {
@@ -63,7 +67,35 @@ export function Navigation({ look }: { look: keyof typeof looks }) {
               </li>
             )
           })}
+        {look === 'bottom' && <More />}
       </ul>
     </nav>
+  )
+}
+
+/** Everything else, on a phone. */
+function More() {
+  const route = useRoute()
+  const { t } = useLingui()
+  const rest = items.filter(({ desk }) => desk)
+  const here = route !== undefined && rest.some(({ pages }) => pages.includes(route.name))
+  return (
+    <li>
+      <Menu
+        items={rest.map(({ to, label, icon }) => ({ id: to, icon: <Icon name={icon} />, label: t(label), onSelect: () => navigate(to) }))}
+        label={t`More pages`}
+        trigger={
+          <>
+            <Icon name="menu" size={20} />
+            <Trans>More</Trans>
+          </>
+        }
+        triggerClassName={cx(
+          'forced-chosen flex w-full items-center font-medium transition-colors',
+          looks.bottom.item,
+          here ? looks.bottom.here : looks.bottom.away,
+        )}
+      />
+    </li>
   )
 }

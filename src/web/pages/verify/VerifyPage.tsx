@@ -1,7 +1,68 @@
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react'
 import { PageHeader } from '../../shell/PageHeader.tsx'
+import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Segmented } from '../../ui/Segmented.tsx'
+import { PaymentIdView } from './PaymentIdView.tsx'
+import { ProofBox } from './ProofBox.tsx'
+import { ProofView } from './ProofView.tsx'
+import { ReceiptView } from './ReceiptView.tsx'
+import { recognize, type Recognized } from './recognize.ts'
+import { TransactionView } from './TransactionView.tsx'
 
-/** Checks proofs of payment. */
+const BatchView = lazy(() => import('./BatchView.tsx').then((module) => ({ default: module.BatchView })))
+
+/** Checks proofs of payment: first by reading them here, then by whoever the reader asks. */
 export function VerifyPage() {
-  return <PageHeader title={<Trans>Verify</Trans>} />
+  const { t } = useLingui()
+  const [mode, setMode] = useState<'one' | 'many'>('one')
+  const [text, setText] = useState('')
+  const found = useMemo(() => recognize(text), [text])
+  return (
+    <div className="mx-auto max-w-[880px]">
+      <PageHeader
+        action={
+          <Segmented
+            label={t`How many`}
+            onChange={setMode}
+            options={[
+              { value: 'one', label: t`One proof` },
+              { value: 'many', label: t`Many` },
+            ]}
+            value={mode}
+          />
+        }
+        subtitle={<Trans>See whether a payment is what it says, before you hand anything over.</Trans>}
+        title={<Trans>Verify</Trans>}
+      />
+      {mode === 'many' ? (
+        <Suspense fallback={<PageSkeleton />}>
+          <BatchView />
+        </Suspense>
+      ) : (
+        <div className="space-y-4">
+          <Card>
+            <ProofBox accept=".json,.txt,application/json,text/plain" found={found} onText={setText} text={text} />
+          </Card>
+          {show(found, setText)}
+        </div>
+      )}
+    </div>
+  )
+}
+
+function show(found: Recognized, onText: (text: string) => void): ReactNode {
+  switch (found.kind) {
+    case 'proof':
+      return <ProofView found={found} key={found.header} />
+    case 'transaction':
+      return <TransactionView family={found.family} id={found.id} key={found.id} />
+    case 'receipt':
+      return <ReceiptView key={found.receipt.transaction} receipt={found.receipt} />
+    case 'payment_id':
+      return <PaymentIdView id={found.id} key={found.id} onProof={onText} />
+    default:
+      return null
+  }
 }

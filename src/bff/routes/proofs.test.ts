@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Desk } from '#testing/desk.ts'
+import { evmWallet, type Browser } from '#testing/desk-browser.ts'
+
+/** Who may have proofs checked, accepted, or settled by themselves. The proof itself is refused by the service; that it was asked is what counts. */
+
+const wallets = { payee: evmWallet(), stranger: evmWallet(), operator: evmWallet() }
+const proof = { x402Version: 2, paymentPayload: {}, paymentRequirements: { payTo: wallets.payee.address } }
+const people: Record<'nobody' | 'payee' | 'stranger' | 'operator', Browser> = {} as never
+let desk: Desk
+
+beforeAll(async () => {
+  desk = await Desk.open({
+    scopes: ['transaction:build', 'payment:read', 'payment:receive', 'token:read'],
+    bff: { operatorWallets: [wallets.operator.address] },
+  })
+  for (const name of ['nobody', 'payee', 'stranger', 'operator'] as const) people[name] = desk.browser()
+  for (const name of ['payee', 'stranger', 'operator'] as const) await people[name].signIn(wallets[name])
+})
+afterAll(() => desk?.[Symbol.asyncDispose]())
+
+const receive = { walletAddress: wallets.payee.address, paymentProof: 'AAAA', expectedAmount: 1 }
+
+describe.each([
+  ['/api/facilitator/verify', proof, { nobody: 401, stranger: 403, payee: 400, operator: 400 }],
+  ['/api/transaction/receive', receive, { nobody: 401, stranger: 403, payee: 400, operator: 400 }],
+  ['/api/payment/receive', receive, { nobody: 401, stranger: 403, payee: 403, operator: 400 }],
+] as const)('%s', (path, body, expected) => {
+  test.each(Object.entries(expected))('is answered to %s with %i', async (who, status) => {
+    expect((await people[who as keyof typeof people].post(path, body)).status).toBe(status)
+  })
+})
+
+test('a proof of a payee in another spelling is still the payee’s', async () => {
+  const lower = { ...proof, paymentRequirements: { payTo: wallets.payee.address.toLowerCase() } }
+  expect((await people.payee.post('/api/facilitator/verify', lower)).status).toBe(400)
+})
+
+test('a proof does not get into the log', async () => {
+  await people.operator.post('/api/payment/receive', { ...receive, paymentProof: 'c2VjcmV0cHJvb2Y=' })
+  expect(desk.log.join('\n')).not.toContain('c2VjcmV0cHJvb2Y=')
+})

@@ -1,0 +1,190 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { plural } from '@lingui/core/macro'
+import { useMemo, useRef, useState } from 'react'
+import { formatAmount } from '#contract/amount.ts'
+import { shortAddress } from '#contract/address.ts'
+import { useSession } from '../../api/session.ts'
+import { reasonWords } from '../../payment/reason-words.ts'
+import { useConfig } from '../../shell/use-config.ts'
+import { Badge } from '../../ui/Badge.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Table, Td, Th } from '../../ui/Table.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { readBatch, writeCsv, type BatchRow } from './batch.ts'
+import { firstBad, verdictOf, type Verdict } from './check.ts'
+import { ExpectedForm } from './ExpectedForm.tsx'
+import { readExpected, startFields, type ExpectedProblems } from './expected.ts'
+import { factsOf } from './facts.ts'
+import type { Expected } from './local-checks.ts'
+import { ProofBox } from './ProofBox.tsx'
+import { recognize } from './recognize.ts'
+import { checkOnly } from './run-checks.ts'
+import { verdictWords } from './words.ts'
+
+type Line = { name: string; verdict: Verdict; reason: string; amount: string; payer: string; transaction: string }
+
+/** Many proofs against one expectation, one after another: each asks the node, and the service where it may. Nothing is used up. */
+export function BatchView() {
+  const { t } = useLingui()
+  const { networks, sellerWallets } = useConfig()
+  const state = useSession()
+  const session = state.kind === 'known' ? state.session : null
+  const [text, setText] = useState('')
+  const [fields, setFields] = useState(() => startFields(undefined, networks, [...(session?.wallets ?? []), ...sellerWallets]))
+  const [problems, setProblems] = useState<ExpectedProblems>({})
+  const [lines, setLines] = useState<readonly Line[]>([])
+  const [running, setRunning] = useState(false)
+  const stop = useRef(false)
+  const read = useMemo(() => readBatch(text), [text])
+  const count = read.ok ? read.rows.length : 0
+  const wrong = { json: t`This is no JSON list.`, too_many: t`Check at most 500 proofs at once.`, no_column: t`The first row names no column “proof”.` }
+
+  async function run(rows: readonly BatchRow[]) {
+    const expected = readExpected(fields, networks)
+    setProblems(expected.ok ? {} : expected.problems)
+    if (!expected.ok) return
+    const mine = session !== null && (session.operator || session.wallets.includes(expected.expected.wallet))
+    setRunning(true)
+    setLines([])
+    stop.current = false
+    for (const row of rows) {
+      if (stop.current) break
+      const line = await checkRow(row, expected.expected, { mine, say: (word) => t(word) })
+      setLines((done) => [...done, line])
+    }
+    setRunning(false)
+  }
+
+  return (
+    <div className="space-y-4">
+      <Card>
+        <ProofBox
+          accept=".csv,.json,.txt,text/csv,application/json,text/plain"
+          found={read.ok ? { kind: 'empty' } : { kind: 'problem', text: wrong[read.problem], at: null }}
+          many
+          onText={setText}
+          text={text}
+        />
+      </Card>
+      <Card title={<Trans>What each should pay</Trans>}>
+        <ExpectedForm fields={fields} many onChange={setFields} problems={problems} />
+        <div className="mt-5 flex flex-wrap items-center gap-3">
+          <Button busy={running} disabled={count === 0} icon={<Icon name="shield" />} onClick={() => read.ok && void run(read.rows)} variant="primary">
+            {t`${plural(count, { 0: 'Check', one: 'Check # proof', other: 'Check # proofs' })}`}
+          </Button>
+          {running && (
+            <Button onClick={() => (stop.current = true)}>
+              <Trans>Stop</Trans>
+            </Button>
+          )}
+        </div>
+      </Card>
+      {lines.length > 0 && <BatchTable lines={lines} running={running} total={count} />}
+    </div>
+  )
+}
+
+function BatchTable({ lines, running, total }: { lines: readonly Line[]; running: boolean; total: number }) {
+  const { t } = useLingui()
+  const done = lines.length
+  return (
+    <Card
+      action={
+        !running && (
+          <Button icon={<Icon name="arrowIn" />} onClick={() => save(lines)} size="sm">
+            <Trans>Export CSV</Trans>
+          </Button>
+        )
+      }
+      flush
+      subtitle={
+        <span role="status">
+          {running ? (
+            <Trans>
+              {done} of {total} checked
+            </Trans>
+          ) : (
+            <Trans>{done} checked. Nothing was used up.</Trans>
+          )}
+        </span>
+      }
+      title={<Trans>Verdicts</Trans>}
+    >
+      {running && <progress className="mx-5 mb-3 block h-1.5 w-[calc(100%-2.5rem)] accent-accent" max={total} value={done} aria-label={t`Progress`} />}
+      <Table caption={t`The verdict on each proof`}>
+        <thead>
+          <tr>
+            <Th>
+              <Trans>Proof</Trans>
+            </Th>
+            <Th>
+              <Trans>Verdict</Trans>
+            </Th>
+            <Th>
+              <Trans>Reason</Trans>
+            </Th>
+            <Th>
+              <Trans>Payer</Trans>
+            </Th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map((line, index) => {
+            const { title, tone, icon } = verdictWords[line.verdict]
+            return (
+              <tr key={index}>
+                <Td>
+                  <UntrustedText text={line.name} />
+                </Td>
+                <Td>
+                  <Badge icon={<Icon name={icon} size={14} />} tone={tone}>
+                    {t(title)}
+                  </Badge>
+                </Td>
+                <Td className="text-muted">
+                  <UntrustedText text={line.reason} />
+                </Td>
+                <Td className="font-mono text-[13px]">{line.payer ? shortAddress(line.payer) : ''}</Td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </Table>
+      {lines.some(({ verdict }) => verdict === 'unknown') && !running && (
+        <Banner className="m-5" tone="warn">
+          <Trans>Some could not be determined. Check them again before you judge them.</Trans>
+        </Banner>
+      )}
+    </Card>
+  )
+}
+
+type How = { mine: boolean; say: (word: (typeof reasonWords)[keyof typeof reasonWords]['title']) => string }
+
+async function checkRow({ name, proof }: BatchRow, expected: Expected, { mine, say }: How): Promise<Line> {
+  const found = recognize(proof)
+  const empty = { name, amount: '', payer: '', transaction: '' }
+  if (found.kind !== 'proof') return { ...empty, verdict: 'invalid', reason: found.kind === 'problem' ? found.text : say(reasonWords.malformed.title) }
+  const facts = factsOf(found.payment)
+  const about = { ...empty, amount: facts.amountAtomic === null ? '' : formatAmount(facts.amountAtomic, expected.asset.decimals), payer: facts.payer ?? '' }
+  try {
+    const result = await checkOnly({ header: found.header, payment: found.payment, facts, expected }, mine)
+    const bad = firstBad(result.checks)
+    const reason = bad?.reason ? say(reasonWords[bad.reason].title) : (result.undecided ?? '')
+    return { ...about, verdict: verdictOf(result), reason, transaction: result.transaction ?? '' }
+  } catch (error) {
+    return { ...about, verdict: 'unknown', reason: error instanceof Error ? error.message : '' }
+  }
+}
+
+function save(lines: readonly Line[]): void {
+  const url = URL.createObjectURL(new Blob([writeCsv(lines)], { type: 'text/csv;charset=utf-8' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = 'verdicts.csv'
+  link.click()
+  URL.revokeObjectURL(url)
+}

@@ -1,0 +1,90 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { reasonWords } from '../../payment/reason-words.ts'
+import { cx } from '../../ui/cx.ts'
+import { Icon } from '../../ui/Icon.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import type { Check } from './check.ts'
+import { checkWords, sourceWords } from './words.ts'
+
+const looks = {
+  ok: { icon: 'check', tone: 'text-good-ink' },
+  bad: { icon: 'cross', tone: 'text-bad-ink' },
+  open: { icon: 'question', tone: 'text-warn-ink' },
+} as const
+
+/** Every check with who made it, and where it does not hold, what was expected beside what came. */
+export function CheckList({ checks }: { checks: readonly Check[] }) {
+  const { t } = useLingui()
+  const said = { ok: t`Holds`, bad: t`Does not hold`, open: t`Not known` }
+  return (
+    <table className="w-full text-sm">
+      <caption className="sr-only">
+        <Trans>What was checked</Trans>
+      </caption>
+      <thead className="sr-only">
+        <tr>
+          <th scope="col">
+            <Trans>Outcome</Trans>
+          </th>
+          <th scope="col">
+            <Trans>Check</Trans>
+          </th>
+          <th scope="col">
+            <Trans>Expected and found</Trans>
+          </th>
+        </tr>
+      </thead>
+      <tbody className="divide-y divide-line border-y border-line">
+        {checks.map((check, index) => {
+          const { icon, tone } = looks[check.state]
+          const name = checkWords[check.name]
+          return (
+            <tr className={cx(check.state === 'bad' && 'bg-bad-soft')} key={`${check.name} ${index}`}>
+              <td className="w-8 py-2.5 ps-2 align-top">
+                <span className={cx('inline-flex', tone)}>
+                  <Icon name={icon} />
+                  <span className="sr-only">{said[check.state]}</span>
+                </span>
+              </td>
+              <th className="w-32 py-2.5 pe-3 text-start align-top font-normal sm:w-48" scope="row">
+                {name ? t(name) : check.name}
+                <span className="block text-xs text-muted">{t(sourceWords[check.source])}</span>
+              </th>
+              <td className="py-2.5 pe-2 align-top [overflow-wrap:anywhere]">
+                {check.state === 'ok' ? <UntrustedText text={check.got} /> : <Difference check={check} />}
+              </td>
+            </tr>
+          )
+        })}
+      </tbody>
+    </table>
+  )
+}
+
+function Difference({ check }: { check: Check }) {
+  const { t } = useLingui()
+  const words = check.reason && reasonWords[check.reason]
+  return (
+    <>
+      {words && <p className="mb-1 font-medium">{t(words.title)}</p>}
+      <dl className="space-y-1">
+        <div>
+          <dt className="text-xs text-muted">
+            <Trans>Expected</Trans>
+          </dt>
+          <dd>
+            <UntrustedText text={check.expected} />
+          </dd>
+        </div>
+        <div>
+          <dt className="text-xs text-muted">
+            <Trans>Found</Trans>
+          </dt>
+          <dd className="font-medium">
+            <UntrustedText text={check.got} />
+          </dd>
+        </div>
+      </dl>
+    </>
+  )
+}

@@ -1,0 +1,100 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState, type DragEvent } from 'react'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { cx } from '../../ui/cx.ts'
+import { Field } from '../../ui/Field.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { TextArea } from '../../ui/TextArea.tsx'
+import type { Recognized } from './recognize.ts'
+
+const MAX_FILE = 2 * 1024 * 1024
+
+export type ProofBoxProps = {
+  text: string
+  found: Recognized
+  onText: (text: string) => void
+  /** Rows, a CSV or a JSON file of proofs. */ many?: boolean
+  accept: string
+}
+
+/** Where things are pasted or dropped. They stay in this browser until the reader says otherwise, and are gone with the page. */
+export function ProofBox({ text, found, onText, many, accept }: ProofBoxProps) {
+  const { t } = useLingui()
+  const [over, setOver] = useState(false)
+  const [trouble, setTrouble] = useState<string>()
+
+  async function read(file: File | undefined) {
+    if (!file) return
+    if (file.size > MAX_FILE) return setTrouble(t`This file is larger than 2 MB.`)
+    setTrouble(undefined)
+    onText(await file.text())
+  }
+
+  function drop(event: DragEvent) {
+    event.preventDefault()
+    setOver(false)
+    void read(event.dataTransfer.files[0])
+  }
+
+  const at = found.kind === 'problem' ? found.at : null
+  const wrong = found.kind === 'problem' ? found.text : undefined
+  return (
+    <div
+      className={cx('rounded-lg', over && 'outline-2 outline-offset-4 outline-accent')}
+      onDragLeave={() => setOver(false)}
+      onDragOver={(event) => {
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDrop={drop}
+      role="presentation"
+    >
+      <Field
+        error={
+          wrong && (
+            <>
+              {at && <span className="me-1 font-mono text-[13px]">{at}:</span>}
+              {wrong}
+            </>
+          )
+        }
+        hint={
+          many ? (
+            <Trans>One proof in each line, a CSV with a column “proof”, or a JSON list.</Trans>
+          ) : (
+            <Trans>A payment header, a curl command with one, a payment id, a transaction, or a receipt. Read in this browser; nothing is sent yet.</Trans>
+          )
+        }
+        label={many ? <Trans>Proofs</Trans> : <Trans>What do you want to check?</Trans>}
+      >
+        <TextArea mono onChange={(event) => onText(event.target.value)} rows={many ? 8 : 4} value={text} />
+      </Field>
+      {trouble && (
+        <Banner className="mt-3" role="alert" tone="warn">
+          {trouble}
+        </Banner>
+      )}
+      <div className="mt-3 flex flex-wrap gap-2">
+        <label className="touch-target inline-flex h-8 cursor-pointer items-center gap-1.5 rounded-lg border border-edge bg-surface px-2.5 text-sm font-medium text-ink hover:bg-hover has-focus-visible:outline-2 has-focus-visible:outline-accent">
+          <Icon name="external" />
+          <Trans>Open a file</Trans>
+          <input
+            accept={accept}
+            className="sr-only"
+            onChange={(event) => {
+              void read(event.target.files?.[0])
+              event.target.value = ''
+            }}
+            type="file"
+          />
+        </label>
+        {text !== '' && (
+          <Button onClick={() => onText('')} size="sm" variant="quiet">
+            <Trans>Clear</Trans>
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}

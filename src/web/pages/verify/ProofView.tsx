@@ -1,0 +1,144 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
+import { findAsset } from '#contract/network.ts'
+import { useSession } from '../../api/session.ts'
+import { useConfig } from '../../shell/use-config.ts'
+import { Address } from '../../ui/Address.tsx'
+import { Amount } from '../../ui/Amount.tsx'
+import { Badge } from '../../ui/Badge.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Fact, Facts } from '../../ui/Facts.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { ExpectedForm } from './ExpectedForm.tsx'
+import { readExpected, startFields, type ExpectedProblems } from './expected.ts'
+import { factsOf, type Facts as ProofFacts } from './facts.ts'
+import type { Recognized } from './recognize.ts'
+import { ResultCard } from './ResultCard.tsx'
+import { checkAndAccept, checkOnly, type Result } from './run-checks.ts'
+
+/** One proof: what it says, what the reader expected, and what becomes of comparing the two. */
+export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof' }> }) {
+  const { t } = useLingui()
+  const { networks, sellerWallets } = useConfig()
+  const state = useSession()
+  const session = state.kind === 'known' ? state.session : null
+  const facts = factsOf(found.payment)
+  const [fields, setFields] = useState(() => startFields(facts, networks, [...(session?.wallets ?? []), ...sellerWallets]))
+  const [problems, setProblems] = useState<ExpectedProblems>({})
+  const [busy, setBusy] = useState<'check' | 'accept' | null>(null)
+  const [result, setResult] = useState<Result>()
+  const [trouble, setTrouble] = useState<string>()
+
+  async function run(kind: 'check' | 'accept') {
+    const read = readExpected(fields, networks)
+    setProblems(read.ok ? {} : read.problems)
+    if (!read.ok) return
+    setBusy(kind)
+    setTrouble(undefined)
+    try {
+      const question = { header: found.header, payment: found.payment, facts, expected: read.expected }
+      const mine = session !== null && (session.operator || session.wallets.includes(read.expected.wallet))
+      const accepting = { facilitatorUrl: fields.facilitator || null, timeoutS: Number(fields.timeout) }
+      setResult(kind === 'check' ? await checkOnly(question, mine) : await checkAndAccept(question, accepting))
+    } catch (error) {
+      setTrouble(error instanceof Error ? error.message : t`The check could not be made.`)
+    } finally {
+      setBusy(null)
+    }
+  }
+
+  return (
+    <>
+      <ProofCard facts={facts} />
+      <Card title={<Trans>What you expect</Trans>}>
+        <ExpectedForm
+          fields={fields}
+          onChange={(next) => {
+            setFields(next)
+            setResult(undefined)
+          }}
+          problems={problems}
+        />
+        {trouble && (
+          <Banner className="mt-4" role="alert" tone="warn">
+            {trouble}
+          </Banner>
+        )}
+        <div className="mt-5 flex flex-wrap items-center gap-2">
+          <Button busy={busy === 'check'} icon={<Icon name="shield" />} onClick={() => void run('check')} variant="primary">
+            <Trans>Check only</Trans>
+          </Button>
+          {session?.operator && (
+            <Button busy={busy === 'accept'} icon={<Icon name="check" />} onClick={() => void run('accept')}>
+              <Trans>Check and accept</Trans>
+            </Button>
+          )}
+        </div>
+        <p className="mt-3 text-sm text-muted">
+          {session?.operator ? (
+            <Trans>
+              “Check only” asks your node and the service, and uses nothing up. “Check and accept” settles the payment, writes it into your account and uses the
+              proof up.
+            </Trans>
+          ) : (
+            <Trans>Asks your node, and the service if you are signed in with the receiving wallet. It uses nothing up.</Trans>
+          )}
+        </p>
+      </Card>
+      {result && <ResultCard network={networks.find(({ network }) => network === fields.network)} result={result} />}
+    </>
+  )
+}
+
+/** What a proof says of itself, before anything was checked. */
+function ProofCard({ facts }: { facts: ProofFacts }) {
+  const { networks } = useConfig()
+  const network = networks.find((each) => each.network === facts.network)
+  const asset = network && facts.asset ? findAsset(network, facts.asset) : undefined
+  return (
+    <Card
+      action={
+        <Badge tone="info">
+          <Trans>x402 version {facts.version}</Trans>
+        </Badge>
+      }
+      subtitle={<Trans>Read in this browser. Nothing of it is checked yet.</Trans>}
+      title={<Trans>What the proof says</Trans>}
+    >
+      <Facts>
+        {facts.amountAtomic !== null && asset && (
+          <Fact name={<Trans>Amount</Trans>}>
+            <Amount atomic={facts.amountAtomic} decimals={asset.decimals} exact symbol={asset.symbol} />
+          </Fact>
+        )}
+        {facts.payTo && (
+          <Fact name={<Trans>To</Trans>} under="narrow">
+            <Address copy full value={facts.payTo} />
+          </Fact>
+        )}
+        {facts.payer && (
+          <Fact name={<Trans>From</Trans>} under="narrow">
+            <Address copy full value={facts.payer} />
+          </Fact>
+        )}
+        <Fact name={<Trans>Network</Trans>}>{network?.name ?? facts.networkName}</Fact>
+        {facts.resource && (
+          <Fact name={<Trans>Pays for</Trans>} under="narrow">
+            <UntrustedText className="break-all" text={facts.resource} />
+          </Fact>
+        )}
+        {facts.memo && (
+          <Fact name={<Trans>Memo</Trans>} under="narrow">
+            <UntrustedText className="font-mono text-[13px] break-all" text={facts.memo} />
+          </Fact>
+        )}
+      </Facts>
+      <Banner className="mt-4" icon="shield" tone="neutral">
+        <Trans>Treat it like a cheque: whoever holds an unused proof may be able to cash it. It is not stored, and gone when you leave this page.</Trans>
+      </Banner>
+    </Card>
+  )
+}

@@ -1,0 +1,103 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useMemo, useState } from 'react'
+import type { Receipt } from '#contract/receipt.ts'
+import { findAsset } from '#contract/network.ts'
+import { useConfig } from '../../shell/use-config.ts'
+import { Address } from '../../ui/Address.tsx'
+import { Amount } from '../../ui/Amount.tsx'
+import { Badge } from '../../ui/Badge.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Fact, Facts } from '../../ui/Facts.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { lookForTransaction } from './chain-checks.ts'
+import { CheckList } from './CheckList.tsx'
+import { checkReceipt } from './receipt-checks.ts'
+import { ResultCard } from './ResultCard.tsx'
+import type { Result } from './run-checks.ts'
+
+/** A receipt: first held against its own bytes, without any network; then, where the reader wants, against their node. */
+export function ReceiptView({ receipt }: { receipt: Receipt }) {
+  const { t } = useLingui()
+  const { networks } = useConfig()
+  const network = networks.find((each) => each.network === receipt.network)
+  const asset = network && findAsset(network, receipt.asset)
+  const checks = useMemo(() => checkReceipt(receipt), [receipt])
+  const [busy, setBusy] = useState(false)
+  const [result, setResult] = useState<Result>()
+  const bad = checks.some(({ state }) => state === 'bad')
+  const open = checks.some(({ state }) => state === 'open')
+
+  async function ask() {
+    if (!network || !asset) return
+    setBusy(true)
+    const expected = { network, asset, wallet: receipt.recipient, amountAtomic: BigInt(receipt.amountAtomic), resource: null }
+    const memo = receipt.network.startsWith('solana:') ? receipt.paymentId : null
+    const view = await lookForTransaction(receipt.transaction, expected, { payer: receipt.payer, memo }).catch((error: unknown) => ({
+      checks: [],
+      settled: false,
+      absent: false,
+      transaction: receipt.transaction,
+      undecided: error instanceof Error ? error.message : t`The check could not be made.`,
+    }))
+    setBusy(false)
+    const undecided = view.absent ? t`Your node does not know this transaction.` : view.undecided
+    // What the receipt leaves open of its own bytes, the chain has answered.
+    setResult({
+      ...view,
+      checks: [...checks.filter(({ state }) => state !== 'open'), ...view.checks],
+      vouched: false,
+      undecided,
+      paymentId: null,
+      already: false,
+      signIn: false,
+    })
+  }
+
+  return (
+    <>
+      <Card
+        action={
+          <Badge tone={bad ? 'bad' : open ? 'warn' : 'good'}>
+            {bad ? <Trans>Does not add up</Trans> : open ? <Trans>Partly checked</Trans> : <Trans>Adds up</Trans>}
+          </Badge>
+        }
+        subtitle={<Trans>Held against the signed bytes in the receipt, without asking anybody.</Trans>}
+        title={<Trans>The receipt</Trans>}
+      >
+        <Facts className="mb-5">
+          <Fact name={<Trans>Amount</Trans>}>
+            <Amount atomic={receipt.amountAtomic} decimals={receipt.decimals} exact symbol={receipt.symbol} />
+          </Fact>
+          <Fact name={<Trans>From</Trans>} under="narrow">
+            <Address copy full value={receipt.payer} />
+          </Fact>
+          <Fact name={<Trans>To</Trans>} under="narrow">
+            <Address copy full value={receipt.recipient} />
+          </Fact>
+          <Fact name={<Trans>Network</Trans>}>{network?.name ?? receipt.network}</Fact>
+          {receipt.resource && (
+            <Fact name={<Trans>Pays for</Trans>} under="narrow">
+              <UntrustedText className="break-all" text={receipt.resource} />
+            </Fact>
+          )}
+        </Facts>
+        <CheckList checks={checks} />
+        <p className="mt-4 text-sm text-muted">
+          {bad ? (
+            <Trans>The receipt was changed, or its bytes are of another payment.</Trans>
+          ) : (
+            <Trans>The payer signed exactly this. Whether it landed, only the chain can say.</Trans>
+          )}
+        </p>
+        {network && asset && !bad && (
+          <Button busy={busy} className="mt-4" icon={<Icon name="shield" />} onClick={() => void ask()} variant="primary">
+            <Trans>Ask my node</Trans>
+          </Button>
+        )}
+      </Card>
+      {result && <ResultCard network={network} result={result} />}
+    </>
+  )
+}

@@ -1,0 +1,72 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useEffect, type ReactNode } from 'react'
+import { explorerLink, type Network } from '#contract/network.ts'
+import { pathTo } from '../../paths.ts'
+import { reasonWords } from '../../payment/reason-words.ts'
+import { Link } from '../../router/Link.tsx'
+import { SignIn } from '../../session/SignIn.tsx'
+import { Address } from '../../ui/Address.tsx'
+import { announce } from '../../ui/announce.tsx'
+import { toneClass } from '../../ui/Badge.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
+import { Card } from '../../ui/Card.tsx'
+import { cx } from '../../ui/cx.ts'
+import { Icon } from '../../ui/Icon.tsx'
+import { firstBad, verdictOf } from './check.ts'
+import { CheckList } from './CheckList.tsx'
+import type { Result } from './run-checks.ts'
+import { verdictWords } from './words.ts'
+
+/** The one word, and everything it rests on. */
+export function ResultCard({ result, network, children }: { result: Result; network: Network | undefined; children?: ReactNode }) {
+  const { t } = useLingui()
+  const verdict = verdictOf(result)
+  const { title, body, tone, icon } = verdictWords[verdict]
+  const bad = firstBad(result.checks)
+  const why = bad?.reason && reasonWords[bad.reason]
+  const said = t(title)
+  useEffect(() => announce(said), [said, result])
+  return (
+    <Card>
+      <div className="flex items-start gap-4">
+        <span className={cx('inline-flex size-10 shrink-0 items-center justify-center rounded-full', toneClass[tone])}>
+          <Icon name={icon} size={20} />
+        </span>
+        <div className="min-w-0">
+          <h2 className="text-lg font-semibold" data-verdict={verdict}>
+            {said}
+          </h2>
+          <p className="text-sm text-muted">{why ? `${t(why.title)}. ${t(why.body)}` : t(body)}</p>
+        </div>
+      </div>
+      {result.undecided && verdict !== 'invalid' && (
+        <Banner action={result.signIn && <SignIn look="secondary" />} className="mt-4" tone="warn">
+          {result.undecided}
+        </Banner>
+      )}
+      {result.already && (
+        <Banner className="mt-4" tone="warn">
+          <Trans>It was accepted before. What it pays for may have been handed over already.</Trans>
+        </Banner>
+      )}
+      <div className="mt-5">
+        <CheckList checks={result.checks} />
+      </div>
+      {result.transaction && (
+        <p className="mt-4 text-sm text-muted">
+          <Trans>Transaction</Trans>{' '}
+          <Address copy full href={network && explorerLink(network, 'tx', result.transaction)} noun="transaction" value={result.transaction} />
+        </p>
+      )}
+      <div className="mt-4 flex flex-wrap gap-2 empty:hidden">
+        {result.paymentId && (
+          <Link className={buttonClass({})} to={pathTo('payment', { params: { paymentId: result.paymentId } })}>
+            <Trans>Show the payment</Trans>
+          </Link>
+        )}
+        {children}
+      </div>
+    </Card>
+  )
+}

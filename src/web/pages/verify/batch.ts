@@ -1,0 +1,95 @@
+import { JsonProblem, parseJson } from '#contract/json.ts'
+
+/** Many proofs at once. */
+
+export const MAX_PROOFS = 500
+
+/** One proof of a list and the name it goes by, where it has one. */
+export type BatchRow = { name: string; proof: string }
+
+export type ReadBatch = { ok: true; rows: BatchRow[] } | { ok: false; problem: 'json' | 'too_many' | 'no_column' }
+
+const COLUMNS = /^(?:proof|paymentproof|payment_proof|x-payment|payment-signature|header)$/i
+const NAMES = /^(?:id|name|reference|order|order_id|orderid)$/i
+
+/** Reads lines, CSV with a header row, or a JSON list of texts or objects. */
+export function readBatch(text: string): ReadBatch {
+  const trimmed = text.trim()
+  if (trimmed === '') return { ok: true, rows: [] }
+  const rows = trimmed.startsWith('[') ? fromJson(trimmed) : fromLines(trimmed)
+  if (typeof rows === 'string') return { ok: false, problem: rows }
+  return rows.length > MAX_PROOFS ? { ok: false, problem: 'too_many' } : { ok: true, rows }
+}
+
+function fromJson(text: string): BatchRow[] | 'json' {
+  let value: unknown
+  try {
+    value = parseJson(text)
+  } catch (error) {
+    if (error instanceof JsonProblem) return 'json'
+    throw error
+  }
+  if (!Array.isArray(value)) return 'json'
+  return value.map((entry: unknown, index) => {
+    if (typeof entry === 'string') return { name: String(index + 1), proof: entry }
+    if (typeof entry !== 'object' || entry === null) return { name: String(index + 1), proof: '' }
+    const fields = Object.entries(entry)
+    const textOf = (names: RegExp) => fields.find(([name, field]) => names.test(name) && typeof field === 'string')?.[1] as string | undefined
+    return { name: textOf(NAMES) ?? String(index + 1), proof: textOf(COLUMNS) ?? '' }
+  })
+}
+
+function fromLines(text: string): BatchRow[] | 'no_column' {
+  const lines = readCsv(text)
+  const [first = [], ...rest] = lines
+  if (first.length > 1 || COLUMNS.test(first[0] ?? '')) {
+    const at = first.findIndex((name) => COLUMNS.test(name.trim()))
+    const named = first.findIndex((name) => NAMES.test(name.trim()))
+    if (at < 0) return 'no_column'
+    return rest
+      .filter((row) => row.some((cell) => cell.trim() !== ''))
+      .map((row, index) => ({ name: (named >= 0 && row[named]?.trim()) || String(index + 1), proof: row[at]?.trim() ?? '' }))
+  }
+  return lines.filter(([line = '']) => line.trim() !== '').map(([line = ''], index) => ({ name: String(index + 1), proof: line.trim() }))
+}
+
+/** RFC 4180: quotes, doubled quotes, line ends within quotes. Base64 holds no comma, so plain lines are rows of one cell. */
+function readCsv(text: string): string[][] {
+  const rows: string[][] = [[]]
+  let cell = ''
+  let quoted = false
+  const end = () => {
+    rows.at(-1)?.push(cell)
+    cell = ''
+  }
+  for (let index = 0; index < text.length; index++) {
+    const char = text[index]
+    if (quoted) {
+      if (char !== '"') cell += char
+      else if (text[index + 1] === '"') cell += text[++index]
+      else quoted = false
+    } else if (char === '"' && cell === '') quoted = true
+    else if (char === ',') end()
+    else if (char === '\n' || char === '\r') {
+      if (char === '\r' && text[index + 1] === '\n') index++
+      end()
+      rows.push([])
+    } else cell += char
+  }
+  end()
+  return rows
+}
+
+export type BatchOutcome = { name: string; verdict: string; reason: string; amount: string; payer: string; transaction: string }
+
+/** RFC 4180, with a guard against cells that a spreadsheet would run. The proofs themselves stay out: the file may travel. */
+export function writeCsv(outcomes: readonly BatchOutcome[]): string {
+  const head = ['name', 'verdict', 'reason', 'amount', 'payer', 'transaction'] as const
+  const lines = [head.join(','), ...outcomes.map((outcome) => head.map((key) => cellOf(outcome[key])).join(','))]
+  return `${lines.join('\r\n')}\r\n`
+}
+
+function cellOf(text: string): string {
+  const guarded = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded
+}

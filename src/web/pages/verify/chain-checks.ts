@@ -1,0 +1,177 @@
+import { t } from '@lingui/core/macro'
+import * as v from 'valibot'
+import { encodeAuthorization } from '#chains/evm/token-authorization.ts'
+import type { PaymentIntent } from '#chains/intent.ts'
+import { chainIdOf, familyOf, type Network } from '#contract/network.ts'
+import type { PaymentOrder } from '../../payment/order.ts'
+import { callRpc, RpcProblem, rpcUrlOf } from '../../rpc/call.ts'
+import { checkNode } from '../../rpc/check-node.ts'
+import type { Check } from './check.ts'
+import type { Facts } from './facts.ts'
+import type { Expected } from './local-checks.ts'
+
+/** What the reader's own node shows. Asked straight from this browser; the proof itself is not sent. */
+export type ChainView = {
+  checks: readonly Check[]
+  settled: boolean
+  /** It is not on the chain, as far as the node knows. */ absent: boolean
+  transaction: string | null
+  undecided: string | null
+}
+
+const NOTHING: ChainView = { checks: [], settled: false, absent: false, transaction: null, undecided: null }
+/** How far back the use of an authorization is searched for. */
+const BLOCKS_BACK = 5_000
+
+/** Looks a proof's payment up. Never throws for a node's fault. */
+export async function lookOnChain(facts: Facts, expected: Expected): Promise<ChainView> {
+  try {
+    if (facts.body.kind === 'authorization') return await lookForAuthorization(facts.body.proof.authorization, expected)
+    if (facts.transaction === null) return { ...NOTHING, undecided: t`The proof names no transaction yet, so there is nothing to look for.` }
+    return await lookForTransaction(facts.transaction, expected, { payer: facts.payer, memo: facts.memo })
+  } catch (error) {
+    if (error instanceof RpcProblem) return { ...NOTHING, undecided: error.message }
+    if (error instanceof v.ValiError) return { ...NOTHING, undecided: t`Your node answered something this page cannot read.` }
+    throw error
+  }
+}
+
+export type Known = { payer: string | null; memo: string | null }
+
+/** Looks a transaction up and holds it against what is expected; what is not expected is not judged. */
+export async function lookForTransaction(id: string, { network, asset, wallet, amountAtomic }: Expected, { payer, memo }: Known): Promise<ChainView> {
+  const url = rpcUrlOf(network)
+  const node = await checkNode(network, url)
+  if (!node.ok) return { ...NOTHING, undecided: node.problem }
+  const evm = familyOf(network.network) === 'evm'
+  const intent: PaymentIntent = {
+    paymentId: memo ?? '',
+    network: network.network,
+    asset,
+    sender: payer ?? (evm ? await senderOf(url, id) : ''),
+    recipient: wallet,
+    amountAtomic,
+    maxFeeAtomic: 0n,
+  }
+  const chain = await import('../../rpc/read-landed.ts')
+  const landed = evm ? await chain.readEvmLanded({ network, url }, id, intent) : await chain.readSolanaLanded({ network, url }, id, intent)
+  if (landed.kind === 'absent') return { ...NOTHING, absent: true, transaction: id }
+  if (landed.kind === 'unreadable')
+    return {
+      ...NOTHING,
+      transaction: id,
+      checks: [{ name: 'plain_transfer', source: 'chain', state: 'bad', expected: 'a plain payment', got: landed.problem, reason: 'unexpected_instruction' }],
+    }
+  const reasons = {
+    recipient: 'recipient_mismatch',
+    amount: 'amount_mismatch',
+    asset: 'asset_mismatch',
+    network: 'network_mismatch',
+    sender: 'payer_mismatch',
+    memo: 'memo_mismatch',
+    instructions: 'unexpected_instruction',
+  } as const
+  const judged = new Set<string>(['recipient', 'amount', 'asset', 'network', 'instructions', ...(payer ? ['sender'] : []), ...(memo ? ['memo'] : [])])
+  const rows = landed.match.rows.filter(({ field }) => judged.has(field))
+  const outcome: Check = {
+    name: 'transaction',
+    source: 'chain',
+    state: landed.succeeded ? 'ok' : 'bad',
+    expected: 'carried out',
+    got: landed.succeeded ? 'carried out' : 'failed',
+    ...(!landed.succeeded && { reason: 'transaction_failed' as const }),
+  }
+  const deep = evm ? Math.max(1, node.height - landed.blockHeight + 1) : network.confirmations
+  const confirmed = !evm || deep >= network.confirmations
+  const confirmations: Check = {
+    name: 'confirmations',
+    source: 'chain',
+    state: confirmed ? 'ok' : 'open',
+    expected: evm ? `${network.confirmations} blocks` : 'confirmed',
+    got: evm ? `${deep} blocks` : 'confirmed',
+  }
+  const checks = [
+    outcome,
+    ...rows.map(({ field, ok, expected, got }): Check => ({
+      name: field,
+      source: 'chain',
+      state: ok ? 'ok' : 'bad',
+      expected,
+      got,
+      ...(!ok && { reason: reasons[field as keyof typeof reasons] ?? 'unexpected' }),
+    })),
+    confirmations,
+  ]
+  return { checks, settled: checks.every(({ state }) => state === 'ok'), absent: false, transaction: id, undecided: null }
+}
+
+async function senderOf(url: string, hash: string): Promise<string> {
+  const { checksumAddress } = await import('#contract/address.ts')
+  const found = v.safeParse(v.object({ from: v.string() }), await callRpc(url, 'eth_getTransactionByHash', [hash]))
+  return found.success ? checksumAddress(found.output.from) : ''
+}
+
+type Signed = { from: string; to: string; value: bigint; validAfter: bigint; validBefore: bigint; nonce: `0x${string}` }
+
+/** Whether the token has carried an authorization out, by which transaction, and whether it moved what it says. */
+async function lookForAuthorization(message: Signed, { network, asset, wallet, amountAtomic }: Expected): Promise<ChainView> {
+  const { authorizationChain } = await import('../explore/pay/authorization-chain.ts')
+  const chain = authorizationChain(network)
+  const order = {
+    id: '',
+    createdAt: 0,
+    network: network.network,
+    asset,
+    sender: message.from,
+    recipient: wallet,
+    amountAtomic,
+    walletName: '',
+  } satisfies PaymentOrder
+  const { height } = await chain.head(order)
+  const domain = { name: '', version: '', chainId: chainIdOf(network.network), verifyingContract: asset.address as `0x${string}` }
+  const bytes = encodeAuthorization({ domain, message: { ...message, from: message.from as `0x${string}`, to: message.to as `0x${string}` } })
+  const built = {
+    paymentId: '',
+    bytes,
+    lastValidBlockHeight: 0,
+    deadlineAt: 0,
+    builtHeight: Math.max(0, height - BLOCKS_BACK),
+    nonce: null,
+    maxFeeAtomic: 0n,
+    digest: '',
+  }
+  const reading = await chain.read(order, built, { bytes: null, signature: null })
+  if (reading.kind === 'absent')
+    return { ...NOTHING, absent: true, checks: [{ name: 'fresh', source: 'chain', state: 'ok', expected: 'not carried out', got: 'not carried out' }] }
+  if (reading.kind !== 'landed') return { ...NOTHING, undecided: t`Your node does not say what became of it.` }
+  const paid = reading.outcome === 'paid'
+  const { signature, confirmations } = reading.landed
+  return {
+    checks: [
+      {
+        name: 'transfer',
+        source: 'chain',
+        state: paid ? 'ok' : 'bad',
+        expected: 'the transfer, as it was signed',
+        got: paid ? 'the transfer, as it was signed' : 'something else',
+        ...(!paid && { reason: 'transaction_failed' as const }),
+      },
+      {
+        name: 'confirmations',
+        source: 'chain',
+        state: reading.commitment === 'processed' ? 'open' : 'ok',
+        expected: `${network.confirmations} blocks`,
+        got: `${confirmations} blocks`,
+      },
+    ],
+    settled: paid && reading.commitment !== 'processed',
+    absent: false,
+    transaction: signature,
+    undecided: null,
+  }
+}
+
+/** The networks of a family, for what names none. */
+export function networksOf(networks: readonly Network[], family: 'evm' | 'solana'): Network[] {
+  return networks.filter(({ network }) => familyOf(network) === family)
+}

@@ -1,0 +1,53 @@
+import { t } from '@lingui/core/macro'
+import { parseAddress } from '#contract/address.ts'
+import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
+import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
+import { readDecimal } from '../../locales/decimal.ts'
+import { numberLocale } from '../../locales/formats.ts'
+import type { Facts } from './facts.ts'
+import type { Expected } from './local-checks.ts'
+
+/** The form of what is expected. */
+export type ExpectedFields = { network: string; asset: string; wallet: string; amount: string; resource: string; facilitator: string; timeout: string }
+
+export type ExpectedProblems = Partial<Record<keyof ExpectedFields, string>>
+
+/** Starts with what the proof says of itself; the reader corrects what they expected otherwise. Never the payee: that is what is checked first. */
+export function startFields(facts: Facts | undefined, networks: readonly Network[], wallets: readonly string[]): ExpectedFields {
+  const network = networks.find((each) => each.network === facts?.network) ?? networks[0]
+  const asset = network && (facts?.asset ? (findAsset(network, facts.asset) ?? nativeAsset(network)) : nativeAsset(network))
+  const own = network && wallets.find((wallet) => wallet.startsWith('0x') === (familyOf(network.network) === 'evm'))
+  return {
+    network: network?.network ?? '',
+    asset: asset?.address ?? '',
+    wallet: own ?? '',
+    amount: facts && facts.amountAtomic !== null && asset ? formatAmount(facts.amountAtomic, asset.decimals) : '',
+    resource: facts?.resource ?? '',
+    facilitator: '',
+    timeout: '30',
+  }
+}
+
+export function readExpected(
+  fields: ExpectedFields,
+  networks: readonly Network[],
+): { ok: true; expected: Expected } | { ok: false; problems: ExpectedProblems } {
+  const problems: ExpectedProblems = {}
+  const network = networks.find((each) => each.network === fields.network)
+  const asset = network && findAsset(network, fields.asset)
+  const wallet = parseAddress(fields.wallet.trim())
+  if (!network) problems.network = t`Choose the network of the payment.`
+  if (network && !asset) problems.asset = t`Choose the currency of the payment.`
+  if (!wallet.ok) problems.wallet = t`Enter the address that was to be paid.`
+  else if (network && wallet.family !== familyOf(network.network)) problems.wallet = t`This address belongs to another kind of network.`
+  const decimal = readDecimal(fields.amount.trim(), numberLocale())
+  const amount = decimal.ok && asset ? parseAmount(decimal.plain, asset.decimals) : undefined
+  if (!decimal.ok) problems.amount = t`Enter the amount that was to be paid, for example 0.01.`
+  else if (amount && !amount.ok && asset) problems.amount = describeAmountProblem(amount.problem, decimal.plain, asset.decimals)
+  const seconds = Number(fields.timeout)
+  if (!/^[0-9]{1,3}$/.test(fields.timeout) || seconds < 1 || seconds > 120) problems.timeout = t`Enter whole seconds from 1 to 120.`
+  if (fields.facilitator !== '' && !fields.facilitator.startsWith('https://')) problems.facilitator = t`A facilitator’s address begins with https://.`
+  if (!network || !asset || !wallet.ok || !amount?.ok || Object.keys(problems).length > 0) return { ok: false, problems }
+  const resource = fields.resource.trim()
+  return { ok: true, expected: { network, asset, wallet: wallet.address, amountAtomic: amount.atomic, resource: resource === '' ? null : resource } }
+}

@@ -1,0 +1,123 @@
+import { formatAmount } from '#contract/amount.ts'
+import { findAsset, type Asset, type Network } from '#contract/network.ts'
+import { checkNativeTransfer, type TransferRule } from '#chains/solana/native-transfer.ts'
+import { EXACT_SCHEME, methodsOf } from '#x402/methods.ts'
+import type { PaymentPayload } from '#x402/payload.ts'
+import type { KnownReason } from '../../payment/reason-words.ts'
+import type { Check } from './check.ts'
+import type { Facts } from './facts.ts'
+
+/** What the reader expects of a proof. */
+export type Expected = {
+  network: Network
+  asset: Asset
+  wallet: string
+  amountAtomic: bigint
+  /** Null: any. */
+  resource: string | null
+}
+
+const RULES: Readonly<Record<TransferRule, KnownReason>> = {
+  fee_payer: 'fee_payer_mismatch',
+  signers: 'too_many_signers',
+  signatures: 'invalid_signature',
+  programs: 'unexpected_instruction',
+  compute_units: 'compute_limits',
+  compute_price: 'compute_limits',
+  one_transfer: 'unexpected_instruction',
+  destination: 'recipient_mismatch',
+  lamports: 'amount_mismatch',
+  source: 'payer_mismatch',
+  sponsor_isolated: 'sponsor_at_risk',
+  memo: 'memo_mismatch',
+}
+
+/** Everything a proof can be held against without asking anybody. `now`: Unix milliseconds. */
+export async function checkLocally(facts: Facts, payment: PaymentPayload, { expected, now }: { expected: Expected; now: number }): Promise<Check[]> {
+  const { network, asset, wallet, amountAtomic, resource } = expected
+  const methods = methodsOf(network.network, asset)
+  const named = facts.asset === null ? undefined : findAsset(network, facts.asset)
+  const spell = (atomic: bigint) => `${formatAmount(atomic, asset.decimals)} ${asset.symbol}`
+  const method = facts.method ?? methods[0]
+  const checks: Check[] = [
+    { ...local('format', true, 'malformed'), expected: 'an x402 payment', got: `version ${facts.version}` },
+    equal('scheme', [EXACT_SCHEME, facts.scheme], 'unsupported_scheme'),
+    equal('network', [network.network, facts.network ?? facts.networkName], 'network_mismatch'),
+    { ...local('method', methods.includes(method), 'unsupported_method'), expected: methods.join(', '), got: method },
+    ...(facts.asset === null ? [] : [equal('asset', [asset.address, named?.address ?? facts.asset], 'asset_mismatch')]),
+    ...(facts.payTo === null ? [] : [equal('recipient', [wallet, facts.payTo], 'recipient_mismatch')]),
+    ...(facts.amountAtomic === null ? [] : [equal('amount', [spell(amountAtomic), spell(facts.amountAtomic)], 'amount_mismatch')]),
+    ...(resource === null ? [] : [resourceCheck(facts, resource)]),
+  ]
+  return [...checks, ...(await checkBody(facts, payment, { expected, now }))]
+}
+
+/** Some proofs of version 1 name no resource: what binds them is found out by whoever knows what was asked. */
+function resourceCheck(facts: Facts, resource: string): Check {
+  if (facts.resource !== null) return equal('resource', [resource, facts.resource], 'resource_mismatch')
+  return { name: 'resource', source: 'local', state: 'open', expected: resource, got: 'not named' }
+}
+
+async function checkBody(facts: Facts, payment: PaymentPayload, { expected, now }: { expected: Expected; now: number }): Promise<Check[]> {
+  const { body } = facts
+  switch (body.kind) {
+    case 'unreadable':
+      return [{ ...local('payload', false, 'malformed'), expected: 'the payload of its method', got: `${body.at}: ${body.problem}` }]
+    case 'memo':
+      return [{ ...local('transaction', true, 'malformed'), expected: 'a signature of 64 bytes', got: body.proof.txRef }]
+    case 'solana': {
+      const rows = expected.asset.native
+        ? checkNativeTransfer(body.facts, {
+            payTo: expected.wallet,
+            lamports: expected.amountAtomic,
+            memo: facts.memo ?? 'a memo',
+            sponsor: sponsorOf(payment),
+          })
+        : []
+      return rows.map(({ rule, ok, ...row }) => ({ ...local(rule, ok, RULES[rule]), ...row }))
+    }
+    case 'txid': {
+      const { recoverProof } = await import('./recover.ts')
+      const signer = await recoverProof(payment, body.proof, expected)
+      return [{ ...local('signature', signer === facts.payer, 'invalid_signature'), expected: facts.payer ?? 'the payer', got: signer ?? 'nobody' }]
+    }
+    case 'authorization': {
+      const { recoverAuthorization } = await import('./recover.ts')
+      const signer = recoverAuthorization(payment, body.proof, expected)
+      const { validAfter, validBefore } = body.proof.authorization
+      const seconds = BigInt(Math.floor(now / 1000))
+      const signature: Check =
+        signer === null
+          ? { name: 'signature', source: 'local', state: 'open', expected: body.proof.authorization.from, got: 'the token’s name is not in the proof' }
+          : {
+              ...local('signature', signer === body.proof.authorization.from, 'invalid_signature'),
+              expected: body.proof.authorization.from,
+              got: signer ?? 'nobody',
+            }
+      const window: Check = {
+        ...local('window', seconds > validAfter && seconds < validBefore, 'outside_window'),
+        expected: `${spellTime(validAfter)} to ${spellTime(validBefore)}`,
+        got: spellTime(seconds),
+      }
+      return [signature, window]
+    }
+  }
+}
+
+function sponsorOf(payment: PaymentPayload): string | null {
+  const feePayer = payment.x402Version === 2 ? payment.accepted.extra.feePayer : undefined
+  return typeof feePayer === 'string' ? feePayer : null
+}
+
+function spellTime(seconds: bigint): string {
+  const at = Number(seconds) * 1000
+  return at < 8.64e15 ? new Date(at).toISOString().replace('.000', '') : 'for ever'
+}
+
+function local(name: string, ok: boolean, reason: KnownReason): Pick<Check, 'name' | 'source' | 'state' | 'reason'> {
+  return { name, source: 'local', state: ok ? 'ok' : 'bad', ...(!ok && { reason }) }
+}
+
+function equal(name: string, [expected, got]: readonly [string, string], reason: KnownReason): Check {
+  return { ...local(name, expected === got, reason), expected, got }
+}

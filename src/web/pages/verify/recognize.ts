@@ -1,0 +1,108 @@
+import { t } from '@lingui/core/macro'
+import bs58 from 'bs58'
+import * as v from 'valibot'
+import type { Family } from '#contract/address.ts'
+import { JsonProblem, parseJson } from '#contract/json.ts'
+import { isPaymentId } from '#contract/payment.ts'
+import { Receipt } from '#contract/receipt.ts'
+import { decodeHeader, encodeHeader, MAX_HEADER_LENGTH } from '#x402/header.ts'
+import { readPayload, type PaymentPayload } from '#x402/payload.ts'
+import { isCurl, readCurl } from './curl.ts'
+
+/** What a pasted text is, read in this browser alone. */
+export type Recognized =
+  | { kind: 'empty' }
+  /** `header`: the value as it is sent. `url`: where a curl command would send it. */
+  | { kind: 'proof'; header: string; payment: PaymentPayload; url: string | null }
+  | { kind: 'payment_id'; id: string }
+  | { kind: 'transaction'; family: Family; id: string }
+  | { kind: 'receipt'; receipt: Receipt }
+  /** `at`: the field it is about. */
+  | { kind: 'problem'; text: string; at: string | null }
+
+const BASE64ISH = /^[A-Za-z0-9+/_=-]+$/
+
+export function recognize(text: string): Recognized {
+  const trimmed = text.trim()
+  if (trimmed === '') return { kind: 'empty' }
+  if (isCurl(trimmed)) return fromCurl(trimmed)
+  if (isPaymentId(trimmed)) return { kind: 'payment_id', id: trimmed }
+  if (trimmed.startsWith('pay_')) return problem(t`This looks like a payment id, but it is not one: a character is missing, added or changed.`, null)
+  if (/^0x[0-9a-fA-F]{64}$/.test(trimmed)) return { kind: 'transaction', family: 'evm', id: trimmed.toLowerCase() }
+  if (/^0x[0-9a-fA-F]*$/.test(trimmed)) return problem(t`A transaction’s hash has 64 hex digits after 0x; this has ${trimmed.length - 2}.`, null)
+  if (/^[1-9A-HJ-NP-Za-km-z]{64,88}$/.test(trimmed) && bs58.decodeUnsafe(trimmed)?.length === 64) return { kind: 'transaction', family: 'solana', id: trimmed }
+  if (trimmed.startsWith('{')) return fromJson(trimmed)
+  // A whole header line is what people copy from a log.
+  const line = /^(?:x-payment|payment-signature)\s*:\s*(\S+)$/i.exec(trimmed)
+  return fromHeader(line?.[1] ?? trimmed.replace(/\s+/g, ''), null)
+}
+
+function fromCurl(text: string): Recognized {
+  const curl = readCurl(text)
+  if ('problem' in curl) return problem(t`A quote in this command is never closed.`, null)
+  const header = curl.headers.find(([name]) => name === 'payment-signature' || name === 'x-payment')?.[1]
+  if (header === undefined) return problem(t`This command carries no payment: it has neither an X-PAYMENT nor a PAYMENT-SIGNATURE header.`, null)
+  return fromHeader(header, curl.url)
+}
+
+function fromHeader(text: string, url: string | null): Recognized {
+  if (!BASE64ISH.test(text))
+    return problem(t`This is none of the things that can be checked here: a payment header, a curl command, a payment id, a transaction or a receipt.`, null)
+  if (text.length > MAX_HEADER_LENGTH) return problem(t`A payment header has at most ${MAX_HEADER_LENGTH} characters; this has ${text.length}.`, null)
+  if (/[_-]/.test(text)) return problem(t`This is base64 for addresses (with - and _). Payment headers use the usual one (with + and /).`, null)
+  const decoded = decodeHeader(text)
+  if (!decoded.ok) return problem(isCutOff(text) ? t`The end of this header is missing: copy it as a whole.` : decoded.problem, null)
+  return fromValue(decoded.value, text, url)
+}
+
+/** JSON is a receipt, or a payment somebody has decoded already. */
+function fromJson(text: string): Recognized {
+  let value: unknown
+  try {
+    value = parseJson(text)
+  } catch (error) {
+    if (error instanceof JsonProblem) return problem(t`This is no well-formed JSON. ${error.message}`, null)
+    throw error
+  }
+  if (typeof value === 'object' && value !== null && 'receipt' in value) return fromReceipt(value)
+  return fromValue(value, encodeHeader(value), null)
+}
+
+function fromReceipt(value: object): Recognized {
+  const read = v.safeParse(Receipt, value)
+  if (read.success) return { kind: 'receipt', receipt: read.output }
+  const [issue] = read.issues
+  if ('receipt' in value && value.receipt === 'paydesk/1')
+    return problem(t`This receipt is of an older kind, without the payment’s own bytes. Check its transaction instead.`, 'receipt')
+  return problem(issue.message, v.getDotPath(issue))
+}
+
+function fromValue(value: unknown, header: string, url: string | null): Recognized {
+  if (typeof value === 'object' && value !== null && 'accepts' in value) {
+    return problem(t`This is what a server asks for (PAYMENT-REQUIRED), not what somebody paid.`, 'accepts')
+  }
+  if (typeof value === 'object' && value !== null && 'success' in value && 'transaction' in value) {
+    return problem(
+      t`This is a server’s answer about a payment (PAYMENT-RESPONSE). Paste its transaction to look it up: ${String(value.transaction)}`,
+      'transaction',
+    )
+  }
+  const read = readPayload(value)
+  if (read.ok) return { kind: 'proof', header, payment: read.payload, url }
+  const at = /at ([\w.]+|its root), (.+)$/s.exec(read.problem)
+  return problem(at?.[2] ?? read.problem, at?.[1] ?? null)
+}
+
+/** Whether the text would be fine with its end. */
+function isCutOff(text: string): boolean {
+  try {
+    const whole = text.slice(0, text.length - (text.length % 4))
+    return atob(whole).startsWith('{') && !atob(whole).trimEnd().endsWith('}')
+  } catch {
+    return false
+  }
+}
+
+function problem(text: string, at: string | null): Recognized {
+  return { kind: 'problem', text, at }
+}

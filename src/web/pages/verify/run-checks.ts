@@ -1,0 +1,68 @@
+import type { PaymentPayload } from '#x402/payload.ts'
+import { serverNow } from '../../clock.ts'
+import { lookOnChain } from './chain-checks.ts'
+import type { Check, Outcome } from './check.ts'
+import type { Facts } from './facts.ts'
+import { checkLocally, type Expected } from './local-checks.ts'
+import { accept, askWhetherGood, type Accepting, type ServiceView } from './service-checks.ts'
+
+/** All that is known of a proof. */
+export type Result = Outcome & { transaction: string | null; paymentId: string | null; already: boolean; signIn: boolean }
+
+export type Question = { header: string; payment: PaymentPayload; facts: Facts; expected: Expected }
+
+/** Reads the proof alone: nothing leaves the browser. */
+export async function readAlone({ facts, payment, expected }: Question): Promise<Check[]> {
+  return checkLocally(facts, payment, { expected, now: serverNow() })
+}
+
+/** Checks and uses nothing up: the reader's own node, and the service where it may be asked. */
+export async function checkOnly(question: Question, askService: boolean): Promise<Result> {
+  const { facts, payment, expected } = question
+  const [local, chain, service] = await Promise.all([
+    readAlone(question),
+    lookOnChain(facts, expected),
+    askService ? askWhetherGood(payment, expected) : undefined,
+  ])
+  // The service says "used" of a proof that this desk has accepted: with the money on the chain that is no fault of the proof.
+  const used = chain.settled && service?.checks.some(({ name, state }) => name === 'single_use' && state === 'bad')
+  const checks = [...local, ...chain.checks, ...distinct(service?.checks ?? [], used === true)]
+  const undecided = chain.settled ? null : (chain.undecided ?? service?.undecided ?? (chain.absent && !service?.vouched ? waits(service) : null))
+  return {
+    checks,
+    settled: chain.settled,
+    vouched: service?.vouched ?? false,
+    undecided: service?.vouched || chain.settled ? null : undecided,
+    transaction: chain.transaction,
+    paymentId: null,
+    already: used === true,
+    signIn: service?.signIn ?? !askService,
+  }
+}
+
+/** Checks, settles, and uses the proof up. */
+export async function checkAndAccept(question: Question, accepting: Accepting): Promise<Result> {
+  const local = await readAlone(question)
+  const view = await accept(question.header, question.expected, accepting)
+  return {
+    checks: [...local.filter(({ state }) => state === 'ok'), ...view.checks],
+    settled: view.settled,
+    vouched: view.vouched,
+    undecided: view.undecided,
+    transaction: question.facts.transaction,
+    paymentId: view.paymentId,
+    already: view.already,
+    signIn: view.signIn,
+  }
+}
+
+function waits(service: ServiceView | undefined): string | null {
+  return service ? null : ''
+}
+
+/** What the service read from the proof itself was read here too. */
+function distinct(checks: readonly Check[], used: boolean): Check[] {
+  return checks.filter(({ name, state }) =>
+    state === 'bad' ? !(used && name === 'single_use') : !['scheme', 'network', 'method', 'format', 'asset', 'amount', 'recipient', 'resource'].includes(name),
+  )
+}
