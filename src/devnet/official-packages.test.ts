@@ -1,0 +1,210 @@
+import { randomInt } from 'node:crypto'
+import { serve, type ServerType } from '@hono/node-server'
+import { Connection, VersionedTransaction } from '@solana/web3.js'
+import { HTTPFacilitatorClient } from '@x402/core/server'
+import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
+import { paymentMiddleware, x402ResourceServer, type Network as NetworkName } from '@x402/hono'
+import { Hono } from 'hono'
+import { createPublicClient, createWalletClient, encodeFunctionData, erc20Abi, http, maxUint256, parseGwei, type Hex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PERMIT2 } from '#chains/evm/authorization.ts'
+import { buildPayment } from '#chains/solana/build.ts'
+import { NATIVE_SOL } from '#contract/network.ts'
+import { createEvmClient } from '#x402/client/evm.ts'
+import type { PaymentOrder } from '#x402/client/order.ts'
+import { createSolanaClient } from '#x402/client/solana.ts'
+import { ExactServer } from '#x402/server/exact-server.ts'
+import { Devnet } from './network.ts'
+import { solanaKeypair } from './wallets.ts'
+
+/** The official client and the official server of x402, paying and being paid on the real chains through this service. */
+
+let net: Devnet
+let shop: { url: string; server: ServerType }
+let solana: Connection
+let served: string[]
+
+beforeAll(async () => {
+  net = await Devnet.create({ programs: { service: true, bff: false, web: false, seller: true }, seed: false, evmBlockTimeSeconds: 0.5, slotTimeMs: 100 })
+  solana = new Connection(net.solana.rpcUrl, { commitment: 'confirmed', wsEndpoint: net.solana.wsUrl })
+  served = []
+  shop = await openShop()
+  await approve(net.evm.tokens.WETH?.address ?? '')
+})
+
+afterAll(async () => {
+  await new Promise((resolve) => shop?.server.close(resolve))
+  await net?.[Symbol.asyncDispose]()
+})
+
+const [EVM, SOLANA] = [0, 1]
+
+function networkAt(index: number) {
+  const network = net.networks[index]
+  if (!network) throw new Error('no network')
+  return network
+}
+
+/** A server of the official middleware, which knows this service as its facilitator and nothing else of it. */
+async function openShop(): Promise<typeof shop> {
+  const [evm, sol] = [networkAt(EVM), networkAt(SOLANA)]
+  const headers = { Authorization: `Bearer ${net.apiKeys.operator}` }
+  const facilitator = new HTTPFacilitatorClient({
+    url: `${net.urls.service}/facilitator`,
+    createAuthHeaders: async () => ({ verify: headers, settle: headers, supported: headers }),
+  })
+  const resources = new x402ResourceServer(facilitator)
+  for (const network of [evm, sol]) resources.register(network.network as NetworkName, new ExactServer(network))
+  const { seller } = net.wallets
+  const onEvm = (asset: string, amount: string, extra: Record<string, unknown> = {}) => ({
+    accepts: { scheme: 'exact', network: evm.network as NetworkName, payTo: seller.evm.address, price: { asset, amount, extra } },
+  })
+  const onSolana = (asset: string, amount: string, extra: Record<string, unknown> = {}) => ({
+    accepts: { scheme: 'exact', network: sol.network as NetworkName, payTo: seller.solana.address, price: { asset, amount, extra } },
+  })
+  const app = new Hono()
+  app.use(
+    paymentMiddleware(
+      {
+        'GET /eth': onEvm('ETH', '10000000000000000'),
+        'GET /eth/other': onEvm('ETH', '10000000000000000'),
+        'GET /usdc': onEvm('USDC', '1500000', { name: 'USD Coin', version: '2', assetTransferMethod: 'eip3009' }),
+        'GET /usdc/after': onEvm('USDC', '1500000', { name: 'USD Coin', version: '2', assetTransferMethod: 'eip3009', paymentFlow: 'authorization' }),
+        'GET /weth': onEvm('WETH', '1000000000000000', { assetTransferMethod: 'permit2' }),
+        'GET /sol': onSolana('SOL', '10000000', { memo: 'article-sol' }),
+        'GET /spl': onSolana('USDC', '1500000'),
+      },
+      resources,
+    ),
+  )
+  app.get('*', (c) => {
+    served.push(c.req.path)
+    return c.text(`served ${c.req.path}`)
+  })
+  return new Promise((resolve) => {
+    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) => resolve({ url: `http://127.0.0.1:${port}`, server }))
+  })
+}
+
+const FEES = { maxFeePerGas: parseGwei('10'), maxPriorityFeePerGas: parseGwei('1') }
+
+async function send(call: { to: Hex; data?: Hex; value?: bigint }): Promise<Hex> {
+  const wallet = createWalletClient({ account: privateKeyToAccount(net.wallets.buyer.evm.privateKey), transport: http(net.evm.rpcUrl) })
+  const hash = await wallet.sendTransaction({ ...call, ...FEES, chain: null })
+  await createPublicClient({ transport: http(net.evm.rpcUrl), pollingInterval: 100 }).waitForTransactionReceipt({ hash })
+  return hash
+}
+
+async function approve(token: string): Promise<void> {
+  await send({ to: token as Hex, data: encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [PERMIT2, maxUint256] }) })
+}
+
+/** The buyer with the official client and our schemes. `sent` counts what native currency it has sent. */
+function buyer() {
+  const sent: PaymentOrder[] = []
+  const account = privateKeyToAccount(net.wallets.buyer.evm.privateKey)
+  const keypair = solanaKeypair(net.wallets.buyer.solana)
+  const evm = createEvmClient({
+    address: account.address,
+    signTypedData: (data) => account.signTypedData(data),
+    async sendPayment(order) {
+      sent.push(order)
+      return send({ to: order.payTo as Hex, value: order.amountAtomic })
+    },
+  })
+  const signTransaction = async (bytes: Uint8Array) => {
+    const transaction = VersionedTransaction.deserialize(bytes)
+    transaction.sign([keypair])
+    return transaction.serialize()
+  }
+  const sol = createSolanaClient({
+    address: keypair.publicKey.toBase58(),
+    rpcUrl: net.solana.rpcUrl,
+    signTransaction,
+    async signPayment({ network, payTo, amountAtomic, memo }) {
+      const { blockhash } = await solana.getLatestBlockhash()
+      const order = { network, asset: NATIVE_SOL, sender: keypair.publicKey.toBase58(), recipient: payTo, amountAtomic, paymentId: memo ?? '' }
+      // Two equal payments within the life of one blockhash would be one.
+      return signTransaction(buildPayment({ ...order, blockhash, unitLimit: 20_000 + randomInt(10_000), unitPriceMicroLamports: 1n }))
+    },
+  })
+  const client = new x402Client()
+    .register(networkAt(EVM).network as NetworkName, evm)
+    .register(networkAt(SOLANA).network as NetworkName, sol)
+    .setSpendControls(false)
+  return { client, sent, fetch: wrapFetchWithPayment(fetch, client) }
+}
+
+type Settled = { success: boolean; transaction: string; network: string; payer?: string }
+
+function settlementOf(response: Response): Settled {
+  const header = response.headers.get('payment-response')
+  if (header === null) throw new Error('no settlement')
+  return decodePaymentResponseHeader(header) as Settled
+}
+
+/** Why a server did not serve, in its own words. */
+function refusalOf(response: Response): unknown {
+  const header = response.headers.get('payment-response') ?? response.headers.get('payment-required') ?? ''
+  const { errorReason, errorMessage, error } = JSON.parse(Buffer.from(header, 'base64').toString() || '{}')
+  return errorReason ? `${errorReason}: ${errorMessage}` : error
+}
+
+describe('@x402/fetch pays @x402/hono, which has this service settle', () => {
+  test.each([
+    ['native ETH', '/eth'],
+    ['USDC by EIP-3009', '/usdc'],
+    ['USDC by EIP-3009, settled after it was served', '/usdc/after'],
+    ['WETH by Permit2', '/weth'],
+    ['native SOL', '/sol'],
+    ['an SPL token', '/spl'],
+  ])('in %s', async (_, path) => {
+    const response = await buyer().fetch(`${shop.url}${path}`)
+    expect([response.status, await response.text(), refusalOf(response)]).toEqual([200, `served ${path}`, undefined])
+    const { success, transaction, payer } = settlementOf(response)
+    const { evm, solana: sol } = net.wallets.buyer
+    expect({ success, payer }).toEqual({ success: true, payer: path === '/sol' || path === '/spl' ? sol.address : evm.address })
+    expect(transaction).not.toBe('')
+    expect(served.filter((entry) => entry === path)).toHaveLength(1)
+  })
+
+  test('a payment for one page buys no other', async () => {
+    const { client, fetch: pay } = buyer()
+    const seen: string[] = []
+    client.onAfterPaymentCreation(async ({ paymentPayload }) => void seen.push(Buffer.from(JSON.stringify(paymentPayload)).toString('base64')))
+    expect((await pay(`${shop.url}/eth`)).status).toBe(200)
+    const [proof = ''] = seen
+    const other = await fetch(`${shop.url}/eth/other`, { headers: { 'payment-signature': proof } })
+    expect(other.status).toBe(402)
+    expect(served).not.toContain('/eth/other')
+  })
+
+  test('a payment is served once, however often it is presented', async () => {
+    const { client, fetch: pay } = buyer()
+    const seen: string[] = []
+    client.onAfterPaymentCreation(async ({ paymentPayload }) => void seen.push(Buffer.from(JSON.stringify(paymentPayload)).toString('base64')))
+    const before = served.filter((entry) => entry === '/usdc').length
+    expect((await pay(`${shop.url}/usdc`)).status).toBe(200)
+    const [proof = ''] = seen
+    const again = await Promise.all(Array.from({ length: 3 }, () => fetch(`${shop.url}/usdc`, { headers: { 'payment-signature': proof } })))
+    expect(again.map(({ status }) => status)).toEqual([402, 402, 402])
+    expect(served.filter((entry) => entry === '/usdc')).toHaveLength(before + 1)
+  })
+})
+
+describe('@x402/fetch pays the demo shop', () => {
+  const pages: [string, string, string][] = [
+    ['ETH', '/articles/settlement-without-banks', 'eip155:'],
+    ['SOL', '/articles/the-price-of-finality', 'solana:'],
+    ['USDC', '/articles/reading-a-402', 'eip155:'],
+  ]
+
+  test.each(pages)('in %s', async (_, path, network) => {
+    const response = await buyer().fetch(`${net.urls.seller}${path}`)
+    expect([response.status, refusalOf(response)]).toEqual([200, undefined])
+    const settled = settlementOf(response)
+    expect(settled.success).toBe(true)
+    expect(settled.network.startsWith(network)).toBe(true)
+  })
+})
