@@ -30,7 +30,7 @@ function compileEnglish({ types }: { types: { valueToNode: (value: unknown) => N
         exit(program: Visitor) {
           program.traverse({
             ObjectExpression({ node }) {
-              if (!node.leadingComments?.some((comment) => comment.value === 'i18n')) return
+              if (!node.leadingComments?.some((comment) => comment.value.replace('*', '').trim() === 'i18n')) return
               const message = node.properties.find((property) => property.key?.name === 'message' || property.key?.value === 'message')
               if (message?.value.type !== 'StringLiteral') return
               message.value = types.valueToNode(compile(String(message.value.value)))
