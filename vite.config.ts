@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
-import { slimEndpointTables } from './src/web/build/endpoint-tables.ts'
+import { slimTables } from './src/web/build/slim-tables.ts'
 import { staticPages } from './src/web/build/static-pages.ts'
 import { translations } from './src/web/locales/macros.ts'
 
@@ -12,7 +12,9 @@ import { translations } from './src/web/locales/macros.ts'
  */
 export default defineConfig({
   base: './',
-  plugins: [translations(), slimEndpointTables(), react(), tailwindcss(), staticPages(pagePaths())],
+  // React has had this hook since its version 18: the copy for older ones is left out.
+  resolve: { alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }] },
+  plugins: [translations(), slimTables(), react(), tailwindcss(), staticPages(pagePaths())],
   build: {
     outDir: 'dist',
     target: ['chrome123', 'firefox128', 'safari17.5'],

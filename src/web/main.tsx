@@ -7,7 +7,6 @@ import { startLanguage } from './locales/language.ts'
 import { Translated } from './locales/Translated.tsx'
 import { getLocation } from './router/location.ts'
 import { preloadPage } from './router/pages.ts'
-import { NotSetUp } from './shell/NotSetUp.tsx'
 
 const element = document.getElementById('root')
 if (!element) throw new Error('index.html has no #root.')
@@ -19,5 +18,6 @@ if (result.ok) {
   configureClient(result.config.proxyUrl)
   root.render(<Translated render={() => <App config={result.config} />} />)
 } else {
+  const { NotSetUp } = await import('./shell/NotSetUp.tsx')
   root.render(<Translated render={() => <NotSetUp problem={result.problem} />} />)
 }

@@ -1,14 +1,19 @@
 import babel from '@rolldown/plugin-babel'
 
-/** What a browser reads of an endpoint's row; of one that only API keys can call, where it is. */
-const READ = { browser: new Set(['method', 'path', 'response']), key: new Set(['method', 'path']) }
+/** What a browser reads of a row. Of an endpoint that only API keys can call, it is where that is. */
+const READ = {
+  browser: new Set(['method', 'path', 'response']),
+  key: new Set(['method', 'path']),
+  problem: new Set(['retryable']),
+}
 
 /**
- * Leaves out of the bundle what only servers read of the endpoint tables in src/contract: the schemas of requests, the documentation, the
- * answers no browser gets. It is a tenth of the shell, and a bundler cannot know that nobody reads a property.
+ * Leaves out of the bundle what only servers read of the tables in src/contract: of endpoints the schemas of requests, the documentation and the
+ * answers no browser gets; of problems their words for callers of the API. It is a tenth of the shell, and a bundler cannot know that nobody
+ * reads a property.
  */
-export function slimEndpointTables(): ReturnType<typeof babel> {
-  return babel({ include: [/\/src\/contract\/[a-z-]*endpoints\.ts$/], plugins: [slim] })
+export function slimTables(): ReturnType<typeof babel> {
+  return babel({ include: [/\/src\/contract\/([a-z-]*endpoints|problem)\.ts$/], plugins: [slim] })
 }
 
 type Node = { type: string; value?: unknown; name?: string; expression?: Node; properties?: Property[]; key?: Node }
@@ -16,13 +21,14 @@ type Property = Node & { value: Node }
 type Path = { type: string; node: Node & { specifiers?: unknown[] }; remove: () => void }
 type Program = { scope: { crawl: () => void; bindings: Record<string, { referenced: boolean; path: Path }> }; get: (key: 'body') => Path[] }
 
-/** Babel: acts on `const …endpoints = { row: { … } }`, whatever type assertions stand after it. */
+/** Babel: acts on `const endpoints = { row: { … } }`, `const …Endpoints = …` and `const problems = …`, whatever type assertions stand after it. */
 function slim() {
   return {
     visitor: {
       VariableDeclarator({ node }: { node: { id: Node; init: Node | null } }) {
-        if (!node.id.name?.endsWith('ndpoints') || !node.init) return
-        for (const row of withoutTypes(node.init).properties ?? []) if (row.type === 'ObjectProperty') slimRow(withoutTypes(row.value))
+        const { name = '' } = node.id
+        if (!/^problems$|ndpoints$/.test(name) || !node.init) return
+        for (const row of withoutTypes(node.init).properties ?? []) if (row.type === 'ObjectProperty') slimRow(withoutTypes(row.value), name)
       },
       Program: {
         // An import that nothing needs any more still draws its module into the first load.
@@ -36,9 +42,9 @@ function slim() {
   }
 }
 
-function slimRow(row: Node): void {
+function slimRow(row: Node, table: string): void {
   const audience = row.properties?.find((property) => nameOf(property) === 'audience')?.value.value
-  const read = READ[audience === 'key' ? 'key' : 'browser']
+  const read = READ[table === 'problems' ? 'problem' : audience === 'key' ? 'key' : 'browser']
   row.properties = row.properties?.filter((property) => property.type !== 'ObjectProperty' || read.has(nameOf(property)))
 }
 
