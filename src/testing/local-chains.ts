@@ -25,7 +25,8 @@ export type EvmFixture = AsyncDisposable & {
 export type SolanaFixture = Awaited<ReturnType<typeof startSolana>>
 
 /** Blocks are finalized `2 * slotsInEpoch` later. */
-export async function startEvm(options: { slotsInEpoch: number }): Promise<EvmFixture> {
+export async function startEvm(options: { slotsInEpoch: number; chainId?: number }): Promise<EvmFixture> {
+  const { chainId = 31_337 } = options
   const args = [
     '--port',
     '0',
@@ -33,7 +34,7 @@ export async function startEvm(options: { slotsInEpoch: number }): Promise<EvmFi
     '--hardfork',
     'osaka',
     '--chain-id',
-    '31337',
+    String(chainId),
     '--accounts',
     '1',
     '--slots-in-an-epoch',
@@ -53,7 +54,7 @@ export async function startEvm(options: { slotsInEpoch: number }): Promise<EvmFi
   const client = createTestClient({ mode: 'anvil', transport: http(rpcUrl, { timeout: 60_000 }), cacheTime: 0 }).extend(publicActions)
   await client.setAutomine(false)
   const network: Network = {
-    network: 'eip155:31337',
+    network: `eip155:${chainId}`,
     name: 'Local EVM',
     rpcUrls: [rpcUrl],
     testnet: true,
