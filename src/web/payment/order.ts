@@ -16,6 +16,8 @@ export type PaymentOrder = {
   resource?: string
   description?: string
   reference?: string
+  /** The payment that this one sends back, of which its metadata tells. */
+  refundOf?: string
   walletName: string
   /** The wallet only signs, on EVM too: a message that the payee sends. */
   signedOnly?: true

@@ -50,7 +50,14 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
     if (!network || !account) return openConnectDialog(network && familyOf(network.network))
     setTrouble(undefined)
     try {
-      const order = orderOf(fields, { network, asset, account, link, priorityFeeAtomic: await priorityFeeOf(fields, network, asset) })
+      const order = orderOf(fields, {
+        network,
+        asset,
+        account,
+        link,
+        refundOf: asked.refundOf,
+        priorityFeeAtomic: await priorityFeeOf(fields, network, asset),
+      })
       const breach = await breachOf(order)
       if (breach) return form.setError('amount', { message: breach }, { shouldFocus: true })
       await onStart(order)

@@ -41,7 +41,7 @@ async function send(order: PaymentOrder, key: string, waits: number): ReturnType
 
 /** What a link sets is not said again: the proxy takes it from the link. */
 async function ask(order: PaymentOrder, idempotencyKey: string): ReturnType<typeof call<'transactionSend'>> {
-  const { asset, description, reference, resource } = order
+  const { asset, description, reference, resource, refundOf } = order
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === order.network)
   if (!network) throw new ApiError({ code: 'INVALID_PARAMETERS', message: `This desk has no network ${order.network}.` })
@@ -60,7 +60,7 @@ async function ask(order: PaymentOrder, idempotencyKey: string): ReturnType<type
     }
     return callProxy('linkPay', { body: { link: order.link.text, ...own, ...open } }, { idempotencyKey })
   }
-  const metadata = { ...(description && { description }), ...(reference && { referenceId: reference }) }
+  const metadata = { ...(description && { description }), ...(reference && { referenceId: reference }), ...(refundOf && { refundOf }) }
   const body = {
     ...own,
     recipientAddress: order.recipient,

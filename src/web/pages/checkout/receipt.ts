@@ -34,7 +34,11 @@ export function receiptOf(state: PaymentState): Omit<Receipt, 'signed'> | undefi
 /** With the bytes that the payer signed, as the user's own RPC hands them out; without them where it does not. */
 export async function fullReceiptOf(state: PaymentState, network: Network): Promise<Receipt | undefined> {
   const receipt = receiptOf(state)
-  return receipt && { ...receipt, signed: await signedBytes(network, receipt.transaction).catch(() => null) }
+  return receipt && withSigned(receipt, network)
+}
+
+export async function withSigned(receipt: Omit<Receipt, 'signed'>, network: Network): Promise<Receipt> {
+  return { ...receipt, signed: await signedBytes(network, receipt.transaction).catch(() => null) }
 }
 
 async function signedBytes(network: Network, transaction: string): Promise<Receipt['signed']> {

@@ -86,10 +86,17 @@ export function assetOn(network: Network, symbol: string | undefined): Asset {
   return network.assets.find((asset) => asset.symbol === symbol) ?? nativeAsset(network)
 }
 
-export type OrderParts = { network: Network; asset: Asset; account: ConnectedAccount; priorityFeeAtomic: bigint | undefined; link: OpenLink | undefined }
+export type OrderParts = {
+  network: Network
+  asset: Asset
+  account: ConnectedAccount
+  priorityFeeAtomic: bigint | undefined
+  link: OpenLink | undefined
+  refundOf: string | undefined
+}
 
 /** The order of checked fields. Its id is made here, before anything is asked of anyone. What a link sets is taken from the link. */
-export function orderOf(fields: Fields, { network, asset, account, priorityFeeAtomic, link }: OrderParts): PaymentOrder {
+export function orderOf(fields: Fields, { network, asset, account, priorityFeeAtomic, link, refundOf }: OrderParts): PaymentOrder {
   const [recipient, amount] = [parseAddress(readRecipient(fields.recipient)), readAmount(fields.amount, asset)]
   const set = link?.terms.amountAtomic ?? null
   const amountAtomic = set === null ? (amount.ok ? amount.atomic : undefined) : BigInt(set)
@@ -103,6 +110,7 @@ export function orderOf(fields: Fields, { network, asset, account, priorityFeeAt
     recipient: link?.terms.recipient ?? recipient.address,
     amountAtomic,
     walletName: account.walletName,
+    ...(refundOf !== undefined && !link && { refundOf }),
     ...(priorityFeeAtomic !== undefined && { priorityFeeAtomic }),
     ...optional('resource', link ? (link.terms.resource ?? '') : fields.resource),
     ...optional('description', link?.terms.description ?? fields.description),

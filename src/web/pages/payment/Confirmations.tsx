@@ -1,21 +1,24 @@
+import { Trans, useLingui } from '@lingui/react/macro'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { formatNumber } from '../../locales/formats.ts'
 import { Tooltip } from '../../ui/Tooltip.tsx'
 
 /** How far the network is with a payment that has landed; nothing for one that has not or no longer counts. */
 export function Confirmations({ payment: { status, confirmations, requiredConfirmations } }: { payment: PaymentStatusBody }) {
+  const { t } = useLingui()
   if (status !== 'pending' && status !== 'confirmed' && status !== 'finalized') return null
   const shown = Math.min(confirmations, requiredConfirmations)
-  const words =
-    confirmations > requiredConfirmations
-      ? `${confirmations.toLocaleString()} (${requiredConfirmations} needed)`
-      : `${confirmations} of ${requiredConfirmations}`
+  const [counted, needed] = [formatNumber(confirmations), formatNumber(requiredConfirmations)]
+  const words = confirmations > requiredConfirmations ? t`${counted} (${needed} needed)` : t`${counted} of ${needed}`
   return (
     <div className="mb-6">
       <div className="flex items-baseline justify-between text-sm">
         <span className="text-muted">
-          <span id="confirmations">Confirmations</span>{' '}
-          <Tooltip label="What are confirmations?">
-            Every block on top of the payment’s own makes it harder to undo. This network asks for {requiredConfirmations}.
+          <span id="confirmations">
+            <Trans>Confirmations</Trans>
+          </span>{' '}
+          <Tooltip label={t`What are confirmations?`}>
+            <Trans>Every block on top of the payment’s own makes it harder to undo. This network asks for {needed}.</Trans>
           </Tooltip>
         </span>
         <span className="figures font-medium">{words}</span>

@@ -1,26 +1,46 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { LosslessNumber } from '#contract/json.ts'
+import { isPaymentId } from '#contract/payment.ts'
+import { pathTo } from '../../paths.ts'
+import { Link } from '../../router/Link.tsx'
+import { Address } from '../../ui/Address.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 
-const known: Readonly<Record<string, string>> = { description: 'Description', referenceId: 'Reference' }
+const known: Readonly<Record<string, MessageDescriptor>> = {
+  description: msg`Description`,
+  referenceId: msg`Reference`,
+  refundOf: msg`Sends back`,
+}
 
 /** What the payer's side wrote into the payment: shown as text, whatever it is. */
 export function MetadataCard({ metadata }: { metadata: Record<string, unknown> }) {
+  const { t } = useLingui()
   return (
-    <Card subtitle="Written by whoever made the payment." title="Details">
+    <Card subtitle={<Trans>Written by whoever made the payment.</Trans>} title={<Trans>Details</Trans>}>
       <Facts>
         {Object.entries(metadata).map(([key, value]) => (
           <Fact
             key={key}
-            name={known[key] ?? <UntrustedText className="font-mono text-[13px]" text={key} />}
+            name={known[key] ? t(known[key]) : <UntrustedText className="font-mono text-[13px]" text={key} />}
             under={typeof value === 'object' && value !== null && !(value instanceof LosslessNumber) ? 'always' : 'narrow'}
           >
-            <MetadataValue value={value} />
+            {key === 'refundOf' && typeof value === 'string' && isPaymentId(value) ? <PaymentLink paymentId={value} /> : <MetadataValue value={value} />}
           </Fact>
         ))}
       </Facts>
     </Card>
+  )
+}
+
+function PaymentLink({ paymentId }: { paymentId: string }) {
+  return (
+    <Link className="underline decoration-edge underline-offset-4" to={pathTo('payment', { params: { paymentId } })}>
+      <Address value={paymentId} />
+    </Link>
   )
 }
 

@@ -1,20 +1,22 @@
+import { Trans } from '@lingui/react/macro'
 import { useEffect, useRef } from 'react'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { PageHeading } from '../../shell/PageHeading.tsx'
 import { useNetwork } from '../../shell/use-config.ts'
 import { announce } from '../../ui/announce.tsx'
 import { Amount } from '../../ui/Amount.tsx'
-import { Banner } from '../../ui/Banner.tsx'
 import { Card } from '../../ui/Card.tsx'
-import { CopyButton } from '../../ui/CopyButton.tsx'
 import { formatAmountText } from '../../ui/format-amount.ts'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { Confirmations } from './Confirmations.tsx'
-import { curlOf } from './curl.ts'
 import { History } from './History.tsx'
 import { MetadataCard } from './MetadataCard.tsx'
+import { NoteCard } from './NoteCard.tsx'
 import { PaymentFacts } from './PaymentFacts.tsx'
+import { ReceiptCard } from './ReceiptCard.tsx'
+import { ReturnCard } from './ReturnCard.tsx'
+import { StateBanner } from './StateBanner.tsx'
 import { stateWords, titleWords } from './state-words.ts'
 import { TruthCard } from './TruthCard.tsx'
 
@@ -29,7 +31,8 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
     before.current = status
   }, [status, title, payment])
 
-  const tone = status === 'failed' || status === 'rolled_back' ? 'bad' : undefined
+  // A banner says these itself.
+  const bannered = status === 'failed' || status === 'rolled_back'
   return (
     <>
       <header className="mb-8">
@@ -40,13 +43,8 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
             <StatusPill status={status} />
           </span>
         </PageHeading>
-        <p className="mt-2 text-muted">{tone ? <Time at={payment.timestamp} look="full" /> : stateWords(payment)}</p>
-        {tone && (
-          <Banner className="mt-4" role="note" title={status === 'failed' ? 'This payment failed' : 'This payment was rolled back'} tone={tone}>
-            {stateWords(payment)}
-            {payment.failure && payment.blockHeight !== null && <p className="mt-1 font-mono text-xs">{payment.failure}</p>}
-          </Banner>
-        )}
+        <p className="mt-2 text-muted">{bannered ? <Time at={payment.timestamp} look="full" /> : stateWords(payment)}</p>
+        <StateBanner network={network} payment={payment} />
       </header>
 
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">
@@ -56,13 +54,13 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
           {payment.metadata && Object.keys(payment.metadata).length > 0 && <MetadataCard metadata={payment.metadata} />}
         </div>
         <div className="grid min-w-0 content-start gap-4">
-          <Card title="What happened">
+          <Card title={<Trans>What happened</Trans>}>
             <Confirmations payment={payment} />
             <History network={network} payment={payment} />
           </Card>
-          <Card subtitle="The same reading from your own server, with your API key." title="For developers">
-            <CopyButton label="Copy as cURL" text value={curlOf(payment.paymentId)} />
-          </Card>
+          <ReturnCard payment={payment} />
+          <NoteCard paymentId={payment.paymentId} />
+          {network && <ReceiptCard network={network} payment={payment} />}
         </div>
       </div>
     </>

@@ -1,5 +1,8 @@
+import { msg } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { explorerLink, familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { formatNumber } from '../../locales/formats.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -7,55 +10,56 @@ import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedLink } from '../../ui/UntrustedText.tsx'
 
-const modes = { local: 'Signed in the payer’s wallet', hosted: 'Signed by the service', received: 'Proof handed in by the payee' }
+const modes = { local: msg`Signed in the payer’s wallet`, hosted: msg`Signed by the service`, received: msg`Proof handed in by the payee` }
 
 /** The record, field by field; nothing shortened. */
 export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody; network: Network | undefined }) {
+  const { t } = useLingui()
   const link = (kind: 'tx' | 'address', value: string) => network && explorerLink(network, kind, value)
   const solana = network && familyOf(network.network) === 'solana'
   const native = network && nativeAsset(network)
   return (
-    <Card title="Payment">
+    <Card title={<Trans>Payment</Trans>}>
       <Facts>
-        <Fact name="From" under="narrow">
+        <Fact name={<Trans>From</Trans>} under="narrow">
           <Address copy full href={link('address', payment.sender)} value={payment.sender} />
         </Fact>
-        <Fact name="To" under="narrow">
+        <Fact name={<Trans>To</Trans>} under="narrow">
           <Address copy full href={link('address', payment.recipient)} value={payment.recipient} />
         </Fact>
-        <Fact name="Network">
+        <Fact name={<Trans>Network</Trans>}>
           {network?.name ?? payment.network}
-          {network?.testnet && <span className="text-muted"> (test network)</span>}
+          {network?.testnet && <span className="text-muted"> ({t`test network`})</span>}
         </Fact>
         {payment.fee && native && (
-          <Fact name="Network fee">
+          <Fact name={<Trans>Network fee</Trans>}>
             <Amount atomic={payment.fee.amountAtomic} decimals={native.decimals} exact symbol={native.symbol} />
           </Fact>
         )}
         {payment.resource && (
-          <Fact name="For" under="narrow">
+          <Fact name={<Trans>For</Trans>} under="narrow">
             <UntrustedLink href={payment.resource} />
           </Fact>
         )}
-        <Fact name="Created">
+        <Fact name={<Trans>Created</Trans>}>
           <Time at={payment.timestamp} look="full" />
         </Fact>
         {payment.status === 'created' && payment.expiresAt !== null && (
-          <Fact name="Can be signed until">
+          <Fact name={<Trans>Can be signed until</Trans>}>
             <Time at={payment.expiresAt} look="full" />
           </Fact>
         )}
         {payment.blockHeight !== null && (
-          <Fact name={solana ? 'Slot' : 'Block'}>
-            <span className="figures">{payment.blockHeight.toLocaleString()}</span>
+          <Fact name={solana ? <Trans>Slot</Trans> : <Trans>Block</Trans>}>
+            <span className="figures">{formatNumber(payment.blockHeight)}</span>
           </Fact>
         )}
-        <Fact name="How">{modes[payment.mode]}</Fact>
-        <Fact name="Payment id" under="narrow">
+        <Fact name={<Trans>How</Trans>}>{t(modes[payment.mode])}</Fact>
+        <Fact name={<Trans>Payment id</Trans>} under="narrow">
           <Address copy full noun="payment id" value={payment.paymentId} />
         </Fact>
         {payment.signature && (
-          <Fact name={solana ? 'Signature' : 'Transaction'} under="always">
+          <Fact name={solana ? <Trans>Signature</Trans> : <Trans>Transaction</Trans>} under="always">
             <Address copy full href={link('tx', payment.signature)} noun="transaction" value={payment.signature} />
           </Fact>
         )}

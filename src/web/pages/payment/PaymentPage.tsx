@@ -1,3 +1,4 @@
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { isSettled } from '#contract/payment.ts'
 import { useLiveState } from '../../api/events.ts'
@@ -30,14 +31,14 @@ export function PaymentPage() {
   return (
     <>
       <Link className={buttonClass({ variant: 'quiet', size: 'sm' }, 'mb-4 -ms-2.5')} to={pathTo('payments', {})}>
-        <Icon name="arrowLeft" /> Payments
+        <Icon name="arrowLeft" /> <Trans>Payments</Trans>
       </Link>
       <StaleBanner error={query.data && query.error} onRetry={() => void query.refetch()} readAt={query.dataUpdatedAt} />
       {query.data ? (
         <PaymentDetail payment={query.data} />
       ) : (
         <>
-          <PageHeader title="Payment" />
+          <PageHeader title={<Trans>Payment</Trans>} />
           {query.error ? (
             <Card>
               <QueryError busy={query.isFetching} error={query.error} onRetry={() => void query.refetch()} />
@@ -52,8 +53,9 @@ export function PaymentPage() {
 }
 
 function PaymentSkeleton() {
+  const { t } = useLingui()
   return (
-    <div aria-busy="true" aria-label="Loading payment" role="status">
+    <div aria-busy="true" aria-label={t`Loading payment`} role="status">
       <Skeleton className="h-12 w-64" />
       <Skeleton className="mt-3 h-5 w-80" />
       <div className="mt-8 grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">

@@ -1,9 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { isPaid } from '#contract/payment.ts'
 import type { Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import { usePreferences } from '../../preferences.ts'
-import { rpcUrlOf } from '../../rpc/call.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -12,37 +10,30 @@ import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { Table, Td, Th } from '../../ui/Table.tsx'
-import { readTruth, type Truth, type TruthRow } from './truth.ts'
+import type { Truth, TruthRow } from './truth.ts'
+import { useTruth } from './use-truth.ts'
 
 /** The browser asks a node itself and holds its answer against the service's record. No answer is never a match. */
 export function TruthCard({ payment, network }: { payment: PaymentStatusBody; network: Network }) {
-  usePreferences()
-  const url = rpcUrlOf(network)
-  // What ended without landing will not land later either.
-  const awaited = payment.status === 'created' || payment.status === 'pending'
-  const { data, error, isFetching, refetch } = useQuery({
-    queryKey: ['truth', payment.paymentId, payment.signature, payment.status, payment.blockHeight, url],
-    queryFn: () => readTruth(payment, network, url),
-    staleTime: 60_000,
-    refetchInterval: ({ state }) => (state.data?.kind === 'nothing' && payment.signature && awaited ? 4_000 : false),
-  })
+  const { t } = useLingui()
+  const { data, error, isFetching, refetch, url } = useTruth(payment, network)
   const host = URL.canParse(url) ? new URL(url).host : url
   return (
     <Card
       action={
         <Button busy={isFetching} className="-me-2.5" icon={<Icon name="refresh" />} onClick={() => void refetch()} size="sm" variant="quiet">
-          Check again
+          <Trans>Check again</Trans>
         </Button>
       }
       flush
-      subtitle={`Read by this browser from ${host}, not from the service.`}
-      title="What the chain says"
+      subtitle={t`Read by this browser from ${host}, not from the service.`}
+      title={<Trans>What the chain says</Trans>}
     >
       <div className="px-5 pb-4">
         {data ? (
           <Verdict paid={isPaid(payment.status)} truth={data} />
         ) : error ? (
-          <Verdict paid={false} truth={{ kind: 'unavailable', body: 'The chain’s answer could not be read.' }} />
+          <Verdict paid={false} truth={{ kind: 'unavailable', body: t`The chain’s answer could not be read.` }} />
         ) : (
           <Skeleton className="h-12" />
         )}
@@ -57,18 +48,22 @@ function Verdict({ truth, paid }: { truth: Truth; paid: boolean }) {
     case 'matches':
       return (
         <Banner icon="checkDouble" tone="good">
-          {paid ? 'The chain shows this payment exactly as the service recorded it.' : 'The chain shows the same as the service’s record.'}
+          {paid ? (
+            <Trans>The chain shows this payment exactly as the service recorded it.</Trans>
+          ) : (
+            <Trans>The chain shows the same as the service’s record.</Trans>
+          )}
         </Banner>
       )
     case 'differs':
       return (
-        <Banner role="alert" title="The chain and the service disagree" tone="bad">
-          Trust the chain. Do not deliver on this payment until the operator has looked at it.
+        <Banner role="alert" title={<Trans>The chain and the service disagree</Trans>} tone="bad">
+          <Trans>Trust the chain. Do not deliver on this payment until the operator has looked at it.</Trans>
         </Banner>
       )
     case 'contradicted':
       return (
-        <Banner role="alert" title="The chain does not bear this out" tone="bad">
+        <Banner role="alert" title={<Trans>The chain does not bear this out</Trans>} tone="bad">
           {truth.body}
         </Banner>
       )
@@ -76,16 +71,17 @@ function Verdict({ truth, paid }: { truth: Truth; paid: boolean }) {
       return <Banner tone="neutral">{truth.body}</Banner>
     case 'unavailable':
       return (
-        <Banner title="Not available" tone="warn">
-          {truth.body} Nothing was compared, so this is not a match.
+        <Banner title={<Trans>Not available</Trans>} tone="warn">
+          {truth.body} <Trans>Nothing was compared, so this is not a match.</Trans>
         </Banner>
       )
   }
 }
 
 function Rows({ rows }: { rows: readonly TruthRow[] }) {
+  const { t } = useLingui()
   return (
-    <Table caption="The service's record beside the chain's, field by field" className="table-fixed max-sm:text-xs">
+    <Table caption={t`The service’s record beside the chain’s, field by field`} className="table-fixed max-sm:text-xs">
       <colgroup>
         <col className="w-28 sm:w-36" />
         <col />
@@ -94,11 +90,19 @@ function Rows({ rows }: { rows: readonly TruthRow[] }) {
       </colgroup>
       <thead className="border-t border-line">
         <tr>
-          <Th>Field</Th>
-          <Th>Service</Th>
-          <Th>Chain</Th>
+          <Th>
+            <Trans>Field</Trans>
+          </Th>
+          <Th>
+            <Trans>Service</Trans>
+          </Th>
+          <Th>
+            <Trans>Chain</Trans>
+          </Th>
           <Th end>
-            <span className="max-sm:sr-only">Same</span>
+            <span className="max-sm:sr-only">
+              <Trans>Same</Trans>
+            </span>
           </Th>
         </tr>
       </thead>
@@ -112,11 +116,15 @@ function Rows({ rows }: { rows: readonly TruthRow[] }) {
               {ok ? (
                 <span className="inline-flex text-good-ink">
                   <Icon name="check" />
-                  <span className="sr-only">Same</span>
+                  <span className="sr-only">
+                    <Trans>Same</Trans>
+                  </span>
                 </span>
               ) : (
                 <Badge icon={<Icon name="cross" size={14} />} tone="bad">
-                  <span className="max-sm:sr-only">Differs</span>
+                  <span className="max-sm:sr-only">
+                    <Trans>Differs</Trans>
+                  </span>
                 </Badge>
               )}
             </Td>

@@ -1,8 +1,11 @@
 import { createServer, type Server } from 'node:http'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { readTruth } from './truth.ts'
+
+// The page hears of its own policy's refusals through the document.
+beforeEach(() => vi.stubGlobal('document', new EventTarget()))
 
 const hash = `0x${'ab'.repeat(32)}`
 const sender = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
@@ -66,10 +69,11 @@ const receipt = {
   blockHash: `0x${'cd'.repeat(32)}`,
   gasUsed: '0x5208',
   effectiveGasPrice: '0x3b9aca00',
+  logs: [],
 }
 const honest: Record<string, unknown> = {
   eth_chainId: '0x7a69',
-  eth_blockNumber: '0x9',
+  eth_getBlockByNumber: { number: '0x9', timestamp: '0x1' },
   eth_getTransactionByHash: transaction,
   eth_getTransactionReceipt: receipt,
 }

@@ -1,8 +1,11 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg, t } from '@lingui/core/macro'
 import * as v from 'valibot'
 import { formatAmount } from '#contract/amount.ts'
-import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
+import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
 import { isPaid } from '#contract/payment.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { i18n } from '../../locales/i18n.ts'
 import { RpcProblem } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
 
@@ -15,27 +18,29 @@ export type Truth =
   | { kind: 'nothing'; body: string }
   | { kind: 'unavailable'; body: string }
 
-const names: Readonly<Record<string, string>> = {
-  network: 'Network',
-  sender: 'From',
-  recipient: 'To',
-  amount: 'Amount',
-  asset: 'Currency',
-  feePayer: 'Fee paid by',
-  signers: 'Signed by',
-  memo: 'Memo',
+const names: Readonly<Record<string, MessageDescriptor>> = {
+  network: msg`Network`,
+  sender: msg`From`,
+  recipient: msg`To`,
+  amount: msg`Amount`,
+  asset: msg`Currency`,
+  feePayer: msg`Fee paid by`,
+  signers: msg`Signed by`,
+  memo: msg`Memo`,
 }
 
 /** Reads the payment's transaction from `url` and holds it against the service's record. Never throws for a node's fault. */
 export async function readTruth(payment: PaymentStatusBody, network: Network, url: string): Promise<Truth> {
   const { signature, status } = payment
-  if (!signature) return { kind: 'nothing', body: 'No transaction is known for this payment, so there is nothing to compare.' }
+  if (!signature) return { kind: 'nothing', body: t`No transaction is known for this payment, so there is nothing to compare.` }
   const native = nativeAsset(network)
-  if (payment.asset !== native.address) return { kind: 'unavailable', body: `This page reads ${native.symbol} payments only.` }
+  const asset = findAsset(network, payment.asset)
+  if (!asset) return { kind: 'unavailable', body: t`This desk does not know the asset of this payment, so its transaction cannot be judged here.` }
   const intent = {
     paymentId: payment.paymentId,
     network: payment.network,
-    asset: native,
+    asset,
+    currency: native,
     sender: payment.sender,
     recipient: payment.recipient,
     amountAtomic: BigInt(payment.amountAtomic),
@@ -54,27 +59,35 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
     const spell = (atomic: bigint | string) => `${formatAmount(BigInt(atomic), native.decimals)} ${native.symbol}`
     const rows = landed.match.rows
       .filter(({ field }) => field !== 'fee' && field !== 'expiry' && field !== 'instructions')
-      .map(({ field, expected, got, ok }) => ({ name: names[field] ?? field, record: expected, chain: field === 'network' ? node.identity : got, ok }))
+      .map(({ field, expected, got, ok }) => ({
+        name: names[field] ? i18n._(names[field]) : field,
+        record: expected,
+        chain: field === 'network' ? node.identity : got,
+        ok,
+      }))
     const effect = landed.match.rows.find(({ field }) => field === 'instructions')
     // A payment the service calls failed is confirmed, not contradicted, by a chain that moved nothing.
-    if (status === 'failed' || !landed.succeeded)
-      rows.push(row('Outcome', status === 'failed' ? 'failed' : 'went through', landed.succeeded ? 'went through' : 'failed'))
-    else if (effect) rows.push({ name: 'What it does', record: effect.expected, chain: effect.got, ok: effect.ok })
-    if (payment.fee) rows.push(row('Network fee', spell(payment.fee.amountAtomic), spell(landed.feeAtomic)))
+    if (status === 'failed' || !landed.succeeded) rows.push(row(t`Outcome`, outcome(status !== 'failed'), outcome(landed.succeeded)))
+    else if (effect) rows.push({ name: t`What it does`, record: effect.expected, chain: effect.got, ok: effect.ok })
+    if (payment.fee) rows.push(row(t`Network fee`, spell(payment.fee.amountAtomic), spell(landed.feeAtomic)))
     if (payment.blockHeight !== null)
-      rows.push(row(familyOf(network.network) === 'evm' ? 'Block' : 'Slot', String(payment.blockHeight), String(landed.blockHeight)))
+      rows.push(row(familyOf(network.network) === 'evm' ? t`Block` : t`Slot`, String(payment.blockHeight), String(landed.blockHeight)))
     return { kind: rows.every(({ ok }) => ok) ? 'matches' : 'differs', rows }
   } catch (error) {
     if (error instanceof RpcProblem) return { kind: 'unavailable', body: error.message }
-    if (error instanceof v.ValiError) return { kind: 'unavailable', body: 'The node answered something this page cannot read.' }
+    if (error instanceof v.ValiError) return { kind: 'unavailable', body: t`The node answered something this page cannot read.` }
     throw error
   }
 }
 
 function absent(status: PaymentStatusBody['status']): Truth {
-  if (isPaid(status)) return { kind: 'contradicted', body: 'The service says this payment arrived. Your node does not know its transaction.' }
-  if (status === 'created' || status === 'pending') return { kind: 'nothing', body: 'Your node does not show the transaction yet.' }
-  return { kind: 'nothing', body: 'Your node does not know the transaction either: it is not on the chain.' }
+  if (isPaid(status)) return { kind: 'contradicted', body: t`The service says this payment arrived. Your node does not know its transaction.` }
+  if (status === 'created' || status === 'pending') return { kind: 'nothing', body: t`Your node does not show the transaction yet.` }
+  return { kind: 'nothing', body: t`Your node does not know the transaction either: it is not on the chain.` }
+}
+
+function outcome(succeeded: boolean): string {
+  return succeeded ? t`went through` : t`failed`
 }
 
 function row(name: string, record: string, chain: string): TruthRow {

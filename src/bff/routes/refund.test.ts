@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { NATIVE_ETH } from '#contract/network.ts'
+import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
+import { payment } from '#service/db/schema.ts'
+import { Desk } from '#testing/desk.ts'
+import { evmWallet, type Browser } from '#testing/desk-browser.ts'
+
+const wallets = { seller: evmWallet(), buyer: evmWallet(), operator: evmWallet() }
+const people = {} as Record<keyof typeof wallets, Browser>
+const ETH = 10n ** 18n
+
+let desk: Desk
+let original: string
+
+async function record(facts: { sender: string; recipient: string; amount: bigint; status?: PaymentStatus; refundOf?: string }): Promise<string> {
+  const { amount, status = 'finalized', refundOf, sender, recipient } = facts
+  const id = createPaymentId()
+  const { address: asset, symbol, decimals } = NATIVE_ETH
+  const metadata = refundOf === undefined ? null : JSON.stringify({ refundOf })
+  const row = {
+    id,
+    accountId: desk.accountId,
+    mode: 'local',
+    status,
+    network: 'eip155:31337',
+    asset,
+    symbol,
+    decimals,
+    amount,
+    sender,
+    recipient,
+    metadata,
+  } as const
+  await desk.service.context.db.insert(payment).values(row)
+  return id
+}
+
+beforeAll(async () => {
+  desk = await Desk.open({ bff: { sellerWallets: [wallets.seller.address], operatorWallets: [wallets.operator.address] } })
+  original = await record({ sender: wallets.buyer.address, recipient: wallets.seller.address, amount: ETH })
+  for (const name of Object.keys(wallets) as (keyof typeof wallets)[]) {
+    people[name] = desk.browser()
+    await people[name].signIn(wallets[name])
+  }
+})
+afterAll(() => desk?.[Symbol.asyncDispose]())
+
+/** Its chain answers nobody, so what is let through ends there. */
+const PASSED = 'CHAIN_UNAVAILABLE'
+
+async function sendBack(who: Browser, amount: number, change: Record<string, unknown> = {}) {
+  const body = {
+    walletAddress: wallets.seller.address,
+    recipientAddress: wallets.buyer.address,
+    amount,
+    network: 'eip155:31337',
+    metadata: { refundOf: original },
+  }
+  const answer = await who.post('/api/transaction/send', { ...body, ...change })
+  return { code: answer.json.error.code, fields: Object.keys(answer.json.error.details ?? {}) }
+}
+
+test('whoever was paid may send it back to the payer, and nobody else gets that way around the list of sellers', async () => {
+  expect((await sendBack(people.seller, 1)).code).toBe(PASSED)
+  expect((await sendBack(people.seller, 1, { metadata: {} })).code).toBe('FORBIDDEN')
+  expect((await sendBack(people.buyer, 1)).fields).toEqual(['walletAddress'])
+  expect((await sendBack(desk.browser(), 1)).code).toBe('UNAUTHORIZED')
+  expect((await sendBack(people.operator, 1)).code).toBe(PASSED)
+})
+
+test('never more than was received, what went back before included', async () => {
+  expect((await sendBack(people.seller, 1.0001)).fields).toEqual(['amount'])
+  await record({ sender: wallets.seller.address, recipient: wallets.buyer.address, amount: ETH / 4n, refundOf: original })
+  await record({ sender: wallets.seller.address, recipient: wallets.buyer.address, amount: ETH / 4n, status: 'pending', refundOf: original })
+  await record({ sender: wallets.seller.address, recipient: wallets.buyer.address, amount: ETH / 4n, status: 'expired', refundOf: original })
+  expect((await sendBack(people.seller, 0.5)).code).toBe(PASSED)
+  expect((await sendBack(people.operator, 0.51)).fields).toEqual(['amount'])
+})
+
+test('only to the payer, from the payee, in the same asset, and of a payment that arrived', async () => {
+  const failed = await record({ sender: wallets.buyer.address, recipient: wallets.seller.address, amount: ETH, status: 'failed' })
+  expect((await sendBack(people.seller, 0.1, { metadata: { refundOf: failed } })).fields).toEqual(['metadata.refundOf'])
+  expect((await sendBack(people.seller, 0.1, { metadata: { refundOf: 'x' } })).fields).toEqual(['metadata.refundOf'])
+  expect((await sendBack(people.seller, 0.1, { metadata: { refundOf: createPaymentId() } })).code).toBe('NOT_FOUND')
+  expect((await sendBack(people.seller, 0.1, { recipientAddress: wallets.operator.address })).fields).toEqual(['recipientAddress'])
+  expect((await sendBack(people.seller, 0.1, { network: 'eip155:1' })).fields).toEqual(['network'])
+})

@@ -1,0 +1,98 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { chromium, type CDPSession, type Page } from '@playwright/test'
+import { findBrowser } from '../browser.ts'
+import { openLongDesk } from '../long-desk.ts'
+
+/**
+ * Scrolls a list of 100,000 payments in Chromium on a processor slowed down four times, and prints frames a second, long tasks and memory
+ * with their bars. It takes what `npm run build` made. `--rows 20000` for another length. Ends with 1 when a bar is missed.
+ */
+
+const argument = (name: string, fallback: string) => process.argv[process.argv.indexOf(name) + 1 || process.argv.length] ?? fallback
+const ROWS = Number(argument('--rows', '100000'))
+const DIST = argument('--dist', 'dist')
+const SLOWER = 4
+const SECONDS = 8
+const MB = 1024 * 1024
+
+const results: { name: string; value: number; bar: string; ok: boolean }[] = []
+
+function report(name: string, value: number, limit: { least?: number; most?: number; unit: string }): void {
+  const ok = limit.most === undefined ? value >= (limit.least ?? 0) : value <= limit.most
+  const bar = limit.most === undefined ? `≥ ${limit.least} ${limit.unit}` : `≤ ${limit.most} ${limit.unit}`
+  results.push({ name, value, bar, ok })
+  console.log(`${name}: ${value.toFixed(1)} ${limit.unit} (bar ${bar})${ok ? '' : ' MISSED'}`)
+}
+
+console.log(`writing ${ROWS.toLocaleString('en')} payments …`)
+await using desk = await openLongDesk({ rows: ROWS, dist: DIST })
+const browser = await chromium.launch({
+  executablePath: await findBrowser(process.env),
+  args: [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--enable-precise-memory-info', '--js-flags=--expose-gc'],
+})
+try {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+  await context.addCookies([{ ...desk.cookie, domain: 'localhost', path: '/', secure: true, httpOnly: true, sameSite: 'Strict' }])
+  const page = await context.newPage()
+  await page.goto(`${desk.url}/payments`)
+  await page.getByRole('table').getByRole('row').nth(5).waitFor()
+  const cdp = await context.newCDPSession(page)
+  await page.waitForLoadState('networkidle')
+
+  const before = await heapOf(cdp)
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: SLOWER })
+  const steady = await scroll(page, { pixelsAFrame: 60 })
+  report('frames a second, reading on', steady.fps, { least: 50, unit: 'fps' })
+  report('longest task, reading on', steady.longest, { most: 100, unit: 'ms' })
+  const fast = await scroll(page, { pixelsAFrame: 900 })
+  report('frames a second, scrolling fast', fast.fps, { least: 50, unit: 'fps' })
+  report('longest task, scrolling fast', fast.longest, { most: 100, unit: 'ms' })
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: 1 })
+
+  // All over the list: what was read on the way must not stay.
+  for (let place = 1; place <= 20; place++) {
+    await page.evaluate((share) => window.scrollTo(0, document.documentElement.scrollHeight * share), place / 20)
+    await page.locator('tr[data-payment-row]').first().waitFor()
+  }
+  report('memory after the whole list', (await heapOf(cdp)) / MB - before / MB, { most: 10, unit: 'MB more' })
+  report('rows in the page', await page.locator('tr[data-index]').count(), { most: 80, unit: 'rows' })
+  await context.close()
+} finally {
+  await browser.close()
+}
+mkdirSync('bench/out', { recursive: true })
+writeFileSync('bench/out/table.json', JSON.stringify({ rows: ROWS, slower: SLOWER, results }, null, 2))
+process.exitCode = results.every(({ ok }) => ok) ? 0 : 1
+
+async function heapOf(cdp: CDPSession): Promise<number> {
+  await cdp.send('HeapProfiler.enable')
+  await cdp.send('HeapProfiler.collectGarbage')
+  await cdp.send('HeapProfiler.collectGarbage')
+  return (await cdp.send('Runtime.getHeapUsage')).usedSize
+}
+
+/** Scrolls a little every frame, as a wheel does, and counts what the screen showed. */
+async function scroll(page: Page, { pixelsAFrame }: { pixelsAFrame: number }): Promise<{ fps: number; longest: number }> {
+  return page.evaluate(
+    async ({ step, ms }) => {
+      const tasks: number[] = []
+      const observer = new PerformanceObserver((list) => tasks.push(...list.getEntries().map(({ duration }) => duration)))
+      observer.observe({ type: 'longtask' })
+      const started = performance.now()
+      let frames = 0
+      await new Promise<void>((resolve) => {
+        function frame() {
+          frames++
+          window.scrollBy(0, step)
+          if (performance.now() - started < ms) requestAnimationFrame(frame)
+          else resolve()
+        }
+        requestAnimationFrame(frame)
+      })
+      const seconds = (performance.now() - started) / 1000
+      observer.disconnect()
+      return { fps: frames / seconds, longest: Math.max(0, ...tasks) }
+    },
+    { step: pixelsAFrame, ms: SECONDS * 1000 },
+  )
+}

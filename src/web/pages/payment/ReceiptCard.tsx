@@ -1,0 +1,70 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
+import { stringifyJson } from '#contract/json.ts'
+import type { Network } from '#contract/network.ts'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { handOver } from '../../api/hand-over.ts'
+import { pathTo } from '../../paths.ts'
+import { navigate } from '../../router/location.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { curlOf } from './curl.ts'
+import { receiptOf } from './receipt.ts'
+import { useTruth } from './use-truth.ts'
+
+/** What a reader takes along: a receipt once the chain bears the payment out, another verification, the same reading as a command. */
+export function ReceiptCard({ payment, network }: { payment: PaymentStatusBody; network: Network }) {
+  const { t } = useLingui()
+  const { data: truth } = useTruth(payment, network)
+  const [busy, setBusy] = useState(false)
+  const receipt = receiptOf(payment)
+  const proven = truth?.kind === 'matches' && receipt !== undefined
+
+  async function download() {
+    if (!receipt) return
+    setBusy(true)
+    const { withSigned } = await import('../checkout/receipt.ts')
+    const whole = await withSigned(receipt, network).finally(() => setBusy(false))
+    const url = URL.createObjectURL(new Blob([`${stringifyJson(whole)}\n`], { type: 'application/json' }))
+    const link = document.createElement('a')
+    link.href = url
+    link.download = `receipt-${payment.paymentId}.json`
+    link.click()
+    setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  }
+
+  return (
+    <Card className="no-print" title={<Trans>Take along</Trans>}>
+      <div className="flex flex-col items-start gap-2">
+        {receipt && (
+          <>
+            <Button disabled={!proven} icon={<Icon name="table" />} onClick={() => window.print()} size="sm">
+              <Trans>Print receipt</Trans>
+            </Button>
+            <Button busy={busy} disabled={!proven} icon={<Icon name="download" />} onClick={() => void download()} size="sm">
+              <Trans>Receipt as JSON</Trans>
+            </Button>
+            {!proven && (
+              <p className="text-xs text-muted">
+                <Trans>A receipt is there once your own node shows the payment as it is recorded here.</Trans>
+              </p>
+            )}
+          </>
+        )}
+        <Button
+          icon={<Icon name="shield" />}
+          onClick={() => {
+            handOver('verify', payment.paymentProof ?? payment.paymentId)
+            navigate(pathTo('verify', {}))
+          }}
+          size="sm"
+        >
+          <Trans>Verify again</Trans>
+        </Button>
+        <CopyButton label={t`Copy as cURL`} text value={curlOf(payment.paymentId)} />
+      </div>
+    </Card>
+  )
+}

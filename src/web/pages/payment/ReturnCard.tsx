@@ -1,0 +1,90 @@
+import { useQuery } from '@tanstack/react-query'
+import { Trans } from '@lingui/react/macro'
+import { formatAmount } from '#contract/amount.ts'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { isPaid } from '#contract/payment.ts'
+import { describeError } from '../../api/error-words.ts'
+import { useSession } from '../../api/session.ts'
+import { pathTo } from '../../paths.ts'
+import { Link } from '../../router/Link.tsx'
+import { Amount } from '../../ui/Amount.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
+import { Card } from '../../ui/Card.tsx'
+import { Fact, Facts } from '../../ui/Facts.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { StatusPill } from '../../ui/StatusPill.tsx'
+import { referenceOf } from '../payments/describe-row.ts'
+import { readReturned } from './returned.ts'
+
+/** For the payee of a payment that arrived: what went back of it, and a payment that sends the rest, through the same review as any other. */
+export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
+  const session = useSession()
+  const viewer = session.kind === 'known' ? session.viewer : null
+  const mine = viewer !== null && (viewer.wallets === 'all' || viewer.wallets.includes(payment.recipient))
+  const { data, error } = useQuery({
+    // An event about any payment may be about a return of this one.
+    queryKey: ['paymentSummary', 'returned', payment.paymentId],
+    queryFn: ({ signal }) => readReturned(payment, signal),
+    enabled: mine && isPaid(payment.status),
+  })
+  if (!mine || !isPaid(payment.status)) return null
+  const money = { decimals: payment.decimals, symbol: payment.symbol }
+  return (
+    <Card subtitle={<Trans>A payment of its own, from the receiving wallet to the payer.</Trans>} title={<Trans>Send back</Trans>}>
+      {data ? (
+        <>
+          <Facts>
+            {data.paidAtomic > 0n && (
+              <Fact name={<Trans>Sent back</Trans>}>
+                <Amount atomic={data.paidAtomic} exact {...money} />
+              </Fact>
+            )}
+            {data.underWayAtomic > 0n && (
+              <Fact name={<Trans>Under way</Trans>}>
+                <Amount atomic={data.underWayAtomic} exact {...money} />
+              </Fact>
+            )}
+            <Fact name={<Trans>Can be sent back</Trans>}>
+              <Amount atomic={data.leftAtomic} exact {...money} />
+            </Fact>
+          </Facts>
+          {data.returns.length > 0 && (
+            <ul className="mt-3 space-y-2 border-t border-line pt-3 text-sm">
+              {data.returns.map((row) => (
+                <li className="flex items-center justify-between gap-3" key={row.paymentId}>
+                  <Link className="underline decoration-edge underline-offset-4" to={pathTo('payment', { params: { paymentId: row.paymentId } })}>
+                    <Amount atomic={row.amountAtomic} {...money} />
+                  </Link>
+                  <StatusPill status={row.status} />
+                </li>
+              ))}
+            </ul>
+          )}
+          {data.leftAtomic > 0n && (
+            <Link
+              className={buttonClass({}, 'mt-4')}
+              to={pathTo('checkout', {
+                search: {
+                  to: payment.sender,
+                  network: payment.network,
+                  asset: payment.asset,
+                  amount: formatAmount(data.leftAtomic, payment.decimals),
+                  reference: referenceOf(payment)?.slice(0, 100),
+                  refundOf: payment.paymentId,
+                },
+              })}
+            >
+              {data.returns.length > 0 ? <Trans>Send the rest back</Trans> : <Trans>Send back</Trans>}
+            </Link>
+          )}
+        </>
+      ) : error ? (
+        <p className="text-sm text-muted">
+          {describeError(error).title}. <Trans>What went back is not known, so nothing can be sent back from here.</Trans>
+        </p>
+      ) : (
+        <Skeleton className="h-16" />
+      )}
+    </Card>
+  )
+}

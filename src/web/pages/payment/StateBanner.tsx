@@ -1,0 +1,116 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import { explorerLink, type Network } from '#contract/network.ts'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { paymentQuery } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { serverNow } from '../../clock.ts'
+import { pathTo } from '../../paths.ts'
+import { Link } from '../../router/Link.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
+import { Button } from '../../ui/Button.tsx'
+import { useUnfinished } from '../overview/use-unfinished.ts'
+import { failureWords } from './failure-words.ts'
+import { isStuck, stateWords } from './state-words.ts'
+
+export type StateBannerProps = { payment: PaymentStatusBody; network: Network | undefined }
+
+/** What is out of the ordinary about a payment, and what the reader can do. Nothing while it goes as it should. */
+export function StateBanner({ payment, network }: StateBannerProps) {
+  const { t } = useLingui()
+  // A payment of this browser that may have been sent: its own journal knows more than the service, and goes on with it.
+  const own = useUnfinished().find(({ state }) => 'built' in state && state.built.paymentId === payment.paymentId)
+  const { status, failure } = payment
+  if (status === 'failed') {
+    const words = failure === null ? undefined : failureWords(failure)
+    return (
+      <Banner className="mt-4" role="note" title={<Trans>This payment failed</Trans>} tone="bad">
+        {words ? t(words) : stateWords(payment)}
+        {failure && (
+          <details className="mt-2">
+            <summary className="cursor-pointer text-xs underline underline-offset-4">
+              <Trans>What the network said</Trans>
+            </summary>
+            <p className="mt-1 font-mono text-xs">{failure}</p>
+          </details>
+        )}
+      </Banner>
+    )
+  }
+  if (status === 'rolled_back') {
+    return (
+      <Banner
+        action={<Explorer network={network} payment={payment} />}
+        className="mt-4"
+        role="note"
+        title={<Trans>This payment was rolled back</Trans>}
+        tone="bad"
+      >
+        {stateWords(payment)} <Trans>The service keeps looking, and this page follows.</Trans>
+      </Banner>
+    )
+  }
+  if (own && own.state.step === 'unknown') {
+    return (
+      <Banner
+        action={<GoOn id={own.id} />}
+        className="mt-4"
+        icon="question"
+        role="note"
+        title={<Trans>It is not known whether this was sent</Trans>}
+        tone="warn"
+      >
+        <Trans>
+          Your wallet’s answer was lost, or no node has seen the transaction yet. Do not pay again: the page goes on looking until the network can no longer
+          take it.
+        </Trans>
+      </Banner>
+    )
+  }
+  if (own) {
+    return (
+      <Banner action={<GoOn id={own.id} />} className="mt-4" role="note" title={<Trans>This payment is under way in this browser</Trans>} tone="warn">
+        <Trans>Go on where you left it. Nothing is signed twice.</Trans>
+      </Banner>
+    )
+  }
+  if (!isStuck(payment, serverNow())) return null
+  return (
+    <Banner
+      action={
+        <span className="flex flex-wrap gap-1">
+          <Button onClick={() => void queryClient.invalidateQueries(paymentQuery(payment.paymentId))} size="sm" variant="quiet">
+            <Trans>Look again</Trans>
+          </Button>
+          <Explorer network={network} payment={payment} />
+        </span>
+      }
+      className="mt-4"
+      icon="hourglass"
+      role="note"
+      title={<Trans>This takes longer than usual</Trans>}
+      tone="warn"
+    >
+      <Trans>It was sent, and the network has not confirmed it. Nothing is lost and nothing is decided: do not pay again, and do not deliver yet.</Trans>
+    </Banner>
+  )
+}
+
+function GoOn({ id }: { id: string }) {
+  return (
+    <Link className={buttonClass({ size: 'sm' })} to={pathTo('checkout', { search: { payment: id } })}>
+      <Trans>Go on</Trans>
+    </Link>
+  )
+}
+
+function Explorer({ payment, network }: StateBannerProps): ReactNode {
+  const href = network && payment.signature ? explorerLink(network, 'tx', payment.signature) : undefined
+  if (!href) return null
+  return (
+    <a className={buttonClass({ size: 'sm', variant: 'quiet' })} href={href} rel="noopener noreferrer" target="_blank">
+      <Trans>Show in the explorer</Trans>
+    </a>
+  )
+}

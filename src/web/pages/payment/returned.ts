@@ -1,0 +1,50 @@
+import type { PaymentRow, PaymentStatusBody } from '#contract/payment-body.ts'
+import { isPaid, type PaymentStatus } from '#contract/payment.ts'
+import { call } from '../../api/client.ts'
+import { refundOf } from '../payments/describe-row.ts'
+
+/** What went back of a payment, and what still can. Atomic units. */
+export type Returned = {
+  /** Newest first. */
+  returns: readonly PaymentRow[]
+  paidAtomic: bigint
+  /** Sent, and not decided yet: it counts as gone until the network says otherwise. */
+  underWayAtomic: bigint
+  leftAtomic: bigint
+}
+
+const UNDER_WAY: ReadonlySet<PaymentStatus> = new Set<PaymentStatus>(['pending', 'rolled_back'])
+const MOST_ROWS = '500'
+
+/** Reads every payment of the payee to the payer since, and keeps those that say they send this one back. @throws ApiError */
+export async function readReturned(payment: PaymentStatusBody, signal: AbortSignal): Promise<Returned> {
+  const rows: PaymentRow[] = []
+  let cursor: string | undefined
+  do {
+    const query = { wallets: payment.recipient, type: 'sent', q: payment.sender, since: String(payment.timestamp), limit: MOST_ROWS, cursor } as const
+    const page = await call('paymentList', { query }, { signal })
+    rows.push(...page.payments)
+    cursor = page.nextCursor ?? undefined
+  } while (cursor)
+  return countReturned(payment, rows)
+}
+
+type Original = Pick<PaymentStatusBody, 'paymentId' | 'sender' | 'recipient' | 'network' | 'asset' | 'amountAtomic'>
+
+/** Only the same asset between the same two counts, whatever a payment says of itself. */
+export function countReturned(payment: Original, rows: readonly PaymentRow[]): Returned {
+  const returns = rows.filter(
+    (row) =>
+      refundOf(row) === payment.paymentId &&
+      row.sender === payment.recipient &&
+      row.recipient === payment.sender &&
+      row.network === payment.network &&
+      row.asset === payment.asset &&
+      (isPaid(row.status) || UNDER_WAY.has(row.status)),
+  )
+  const sum = (some: readonly PaymentRow[]) => some.reduce((total, { amountAtomic }) => total + BigInt(amountAtomic), 0n)
+  const paidAtomic = sum(returns.filter(({ status }) => isPaid(status)))
+  const underWayAtomic = sum(returns.filter(({ status }) => !isPaid(status)))
+  const left = BigInt(payment.amountAtomic) - paidAtomic - underWayAtomic
+  return { returns, paidAtomic, underWayAtomic, leftAtomic: left > 0n ? left : 0n }
+}
