@@ -10,7 +10,7 @@ for (const theme of ['light', 'dark'] as const) {
   test(`every page is accessible in the ${theme} theme`, async ({ seller }) => {
     const { page } = await seller()
     await page.emulateMedia({ colorScheme: theme })
-    for (const path of ['/', '/pay', '/payments', '/settings', '/nowhere']) {
+    for (const path of ['/', '/pay', '/payments', '/verify', '/explore', '/settings', '/nowhere']) {
       await page.goto(path)
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
       await expectAccessible(page)

@@ -87,3 +87,43 @@ for (const version of [2, 1] as const) {
     expect(ethereum.typed).toEqual(['TransferWithAuthorization'])
   })
 }
+
+test('an answer that fails after the payment is asked for again with the same payment, also after a reload', async ({ net, buyer, expectError }) => {
+  expectError(REFUSED)
+  expectError(/status of 500/)
+  const { page, solana } = await buyer({ sol: 2 })
+  await askFor(page, `${net.urls.seller}${ARTICLES.sol}?demo=error-after-payment`)
+  await connect(page, 'Phantom')
+  await offerIn(page, '0.1').filter({ hasText: 'The seller sends it' }).getByRole('button', { name: 'Review and pay' }).click()
+  await expectReviewed(page, 'Phantom')
+  await signButton(page, 'Phantom').click()
+  await expect(page.getByRole('heading', { name: /answered 500/ })).toBeVisible({ timeout: 45_000 })
+  await page.reload()
+  await page.getByRole('button', { name: 'Retry with the same payment' }).click()
+  await expectServed(page)
+  expect(solana.signed).toHaveLength(1)
+})
+
+test('a price that rose is paid only with the reader’s word, and never while the first payment may still be used', async ({ net, buyer, expectError }) => {
+  expectError(REFUSED)
+  const { page, solana } = await buyer({ sol: 2 })
+  await askFor(page, `${net.urls.seller}${ARTICLES.sol}?demo=price-rises`)
+  await connect(page, 'Phantom')
+  await offerIn(page, '0.1').filter({ hasText: 'The seller sends it' }).getByRole('button', { name: 'Review and pay' }).click()
+  await expectReviewed(page, 'Phantom')
+  await signButton(page, 'Phantom').click()
+  await expect(page.getByRole('heading', { name: 'The price has risen' })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByText('Your first signature could still be used.')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Pay the new price' })).toBeHidden()
+  expect(solana.signed).toHaveLength(1)
+})
+
+test('a 402 whose terms are hidden from pages is recognized, and read through the relay', async ({ net, visitor, expectError }) => {
+  expectError(REFUSED)
+  const page = await visitor()
+  await askFor(page, `${net.urls.seller}${ARTICLES.eth}?demo=hidden-headers`)
+  await expect(page.getByRole('heading', { name: 'It costs something, but its terms are hidden' })).toBeVisible()
+  await expect(page.getByText('Access-Control-Expose-Headers')).toBeVisible()
+  await page.getByRole('button', { name: 'Ask through the relay' }).click()
+  await expect(page.getByRole('heading', { name: 'This costs something' })).toBeVisible()
+})

@@ -6,6 +6,7 @@ import { useNetwork } from '../../shell/use-config.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
+import { Time } from '../../ui/Time.tsx'
 
 const LABELS: Readonly<Record<MatchRow['field'], MessageDescriptor>> = {
   network: msg`Network`,
@@ -112,10 +113,12 @@ function Value({ row, text }: { row: MatchRow; text: string }) {
   return <span className={cx(CODES.has(row.field) && /[0-9a-zA-Z]{16}/.test(text) && 'font-mono text-[13px] break-all')}>{text}</span>
 }
 
-/** How long the transaction is good: on EVM until its number is used, on Solana for as long as its blockhash is young. */
+/** How long what is signed is good: a transaction on EVM until its number is used, on Solana for as long as its blockhash is young; a message until a time. */
 function Expiry({ text }: { text: string }) {
   const nonce = /^nonce (\d+)$/.exec(text)?.[1]
   if (nonce) return <Trans>your account sends its transaction {nonce} (the nonce)</Trans>
+  const until = Date.parse(/^until (.+)$/.exec(text)?.[1] ?? '')
+  if (!Number.isNaN(until)) return <Time at={until} look="full" />
   return (
     <Trans>
       its blockhash is about a minute old: <span className="font-mono text-[13px] break-all">{text}</span>

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import { familyOf } from '#contract/network.ts'
 import type { PaymentState } from '../../payment/machine.ts'
 import type { PaymentRun } from '../../payment/run.ts'
@@ -22,10 +22,12 @@ export type ReviewStepProps = {
   run: PaymentRun
   state: Extract<PaymentState, { step: 'review' | 'rejected' }>
   onChange: () => void
+  /** The sentence on top, where it is not a payment to somebody. */
+  summary?: ReactNode
 }
 
 /** Step 2, before any wallet opens: what was asked for beside what would be signed, read from its bytes in this browser. */
-export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
+export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
   const { t } = useLingui()
   const { order, built, review } = state
   const { walletName } = order
@@ -50,7 +52,7 @@ export function ReviewStep({ run, state, onChange }: ReviewStepProps) {
         {!blocked && <Deadline closing={closing} seconds={seconds} />}
       </div>
 
-      <ReviewSummary blocked={blocked} fee={fee} order={order} />
+      {summary ?? <ReviewSummary blocked={blocked} fee={fee} order={order} />}
 
       {state.step === 'rejected' && (
         <Banner className="mt-4" role="alert" title={state.trouble.title} tone={state.trouble.code === 'REJECTED' ? 'info' : 'warn'}>

@@ -14,10 +14,13 @@ import { Icon } from '../../ui/Icon.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { ExpectedForm } from './ExpectedForm.tsx'
 import { readExpected, startFields, type ExpectedProblems } from './expected.ts'
+import { verdictOf } from './check.ts'
 import { factsOf, type Facts as ProofFacts } from './facts.ts'
+import type { Expected } from './local-checks.ts'
 import type { Recognized } from './recognize.ts'
 import { ResultCard } from './ResultCard.tsx'
 import { checkAndAccept, checkOnly, type Result } from './run-checks.ts'
+import { SettleCard } from './settle/SettleCard.tsx'
 
 /** One proof: what it says, what the reader expected, and what becomes of comparing the two. */
 export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof' }> }) {
@@ -31,12 +34,14 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
   const [busy, setBusy] = useState<'check' | 'accept' | null>(null)
   const [result, setResult] = useState<Result>()
   const [trouble, setTrouble] = useState<string>()
+  const [asked, setAsked] = useState<Expected>()
 
   async function run(kind: 'check' | 'accept') {
     const read = readExpected(fields, networks)
     setProblems(read.ok ? {} : read.problems)
     if (!read.ok) return
     setBusy(kind)
+    setAsked(read.expected)
     setTrouble(undefined)
     try {
       const question = { header: found.header, payment: found.payment, facts, expected: read.expected }
@@ -89,6 +94,9 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
         </p>
       </Card>
       {result && <ResultCard network={networks.find(({ network }) => network === fields.network)} result={result} />}
+      {result && asked && facts.body.kind === 'authorization' && !result.settled && verdictOf(result) !== 'invalid' && (
+        <SettleCard expected={asked} header={found.header} key={found.header} onSettled={() => void run('check')} proof={facts.body.proof} />
+      )}
     </>
   )
 }

@@ -43,7 +43,7 @@ async function txidHeader(amount = 10n): Promise<string> {
     { network: network.network, from: payer.address, payTo: PAYEE, asset: EVM_NATIVE, amountAtomic: amount, maxTimeoutSeconds: 300, resource },
     TX,
   )
-  const signature = await payer.signTypedData(data)
+  const signature = await (payer.signTypedData as (data: object) => Promise<string>)(data)
   return encodeHeader({
     x402Version: 2,
     resource,

@@ -1,0 +1,154 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from '@playwright/test'
+import { parseEther, type Hex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
+import { authorizationTypedData } from '#chains/evm/token-authorization.ts'
+import type { Devnet } from '#devnet/network.ts'
+import { encodeHeader } from '#x402/header.ts'
+import { giveUsdc } from './chain.ts'
+import { connect, expectReviewed, pay, signButton } from './checkout.ts'
+import { expect, test } from './fixtures.ts'
+import { onEthereum } from './orders.ts'
+
+/** A seller looks at proofs before they hand anything over. */
+
+const URL = 'https://shop.example/article'
+
+/** A payer’s proof over USDC, as a client of x402 makes it. */
+async function authorize(net: Devnet, payer: PrivateKeyAccount, units: bigint): Promise<string> {
+  const token = net.evm.tokens.USDC?.address as Hex
+  const to = net.wallets.seller.evm.address
+  const now = Math.floor(Date.now() / 1000)
+  const nonce: Hex = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')}`
+  const message = { from: payer.address, to, value: units, validAfter: 0n, validBefore: BigInt(now + 900), nonce }
+  const domain = { name: 'USD Coin', version: '2', chainId: net.evm.chainId, verifyingContract: token }
+  const signature = await payer.signTypedData(authorizationTypedData({ domain, message }))
+  const authorization = { ...message, value: units.toString(), validAfter: '0', validBefore: message.validBefore.toString() }
+  const accepted = {
+    scheme: 'exact',
+    network: `eip155:${net.evm.chainId}`,
+    amount: units.toString(),
+    asset: token,
+    payTo: to,
+    maxTimeoutSeconds: 900,
+    extra: { name: 'USD Coin', version: '2' },
+  }
+  return encodeHeader({ x402Version: 2, resource: { url: URL }, accepted, payload: { signature, authorization } })
+}
+
+async function paste(page: Page, text: string): Promise<void> {
+  await page.getByLabel('What do you want to check?').fill(text)
+}
+
+async function expectVerdict(page: Page, words: string): Promise<void> {
+  await expect(page.getByRole('heading', { name: words })).toBeVisible({ timeout: 45_000 })
+}
+
+async function signIn(page: Page): Promise<void> {
+  await page.goto('/payments')
+  await connect(page, 'MetaMask')
+  await page.getByRole('button', { name: /^Sign in as/ }).click()
+  await expect(page.getByRole('table', { name: /Payments/ })).toBeVisible()
+  await page.goto('/verify')
+}
+
+test('what is pasted is explained before anything is sent, to the field', async ({ net, visitor }) => {
+  const page = await visitor()
+  await page.goto('/verify')
+  const sent: string[] = []
+  page.on('request', (request) => {
+    if (request.method() === 'POST') sent.push(request.url())
+  })
+  await paste(page, 'curl https://shop.example/')
+  await expect(page.getByText('This command carries no payment')).toBeVisible()
+  await paste(page, encodeHeader({ x402Version: 1, scheme: 'exact', payload: {} }))
+  await expect(page.getByText('network:')).toBeVisible()
+  const header = await authorize(net, privateKeyToAccount(generatePrivateKey()), 1_000_000n)
+  await paste(page, `curl ${URL} -H 'PAYMENT-SIGNATURE: ${header}'`)
+  await expect(page.getByRole('heading', { name: 'What the proof says' })).toBeVisible()
+  await expect(page.getByText('Treat it like a cheque')).toBeVisible()
+  await expect(page.getByLabel('Expected amount')).toHaveValue('1')
+  expect(sent).toEqual([])
+  expect(page.url()).not.toContain(header.slice(0, 20))
+})
+
+test('a seller checks a proof, is told what is wrong with it, then accepts it once', async ({ net, chains, seller }) => {
+  const payer = privateKeyToAccount(generatePrivateKey())
+  await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
+  const header = await authorize(net, payer, 1_000_000n)
+  const { page } = await seller()
+  await signIn(page)
+  await paste(page, header)
+  await page.getByLabel('Expected amount').fill('2')
+  await page.getByRole('button', { name: 'Check only' }).click()
+  await expectVerdict(page, 'Not valid')
+  await expect(page.getByText('It pays another amount').first()).toBeVisible()
+
+  await page.getByLabel('Expected amount').fill('1')
+  await page.getByRole('button', { name: 'Check only' }).click()
+  await expectVerdict(page, 'Valid, not settled yet')
+
+  await page.getByRole('button', { name: 'Check and accept' }).click()
+  await expectVerdict(page, 'Verified and settled')
+  await page.getByRole('button', { name: 'Check and accept' }).click()
+  await expect(page.getByText('It was accepted before.')).toBeVisible({ timeout: 45_000 })
+})
+
+test('a payee settles a proof alone, with their own wallet', async ({ net, chains, seller }) => {
+  const payer = privateKeyToAccount(generatePrivateKey())
+  await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
+  await chains.anvil.setBalance({ address: net.wallets.seller.evm.address, value: parseEther('10') })
+  const header = await authorize(net, payer, 1_000_000n)
+  const { page, ethereum } = await seller()
+  await signIn(page)
+  await paste(page, header)
+  await page.getByRole('button', { name: 'Check only' }).click()
+  await expectVerdict(page, 'Valid, not settled yet')
+  await page.getByRole('button', { name: 'Prepare the transaction' }).click()
+  await expectReviewed(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expect(page.getByRole('heading', { name: 'Collected' })).toBeVisible({ timeout: 45_000 })
+  expect(ethereum.sent).toHaveLength(1)
+})
+
+test('many proofs are checked one after another, and their verdicts exported', async ({ net, chains, seller }) => {
+  const payer = privateKeyToAccount(generatePrivateKey())
+  await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
+  const { page } = await seller()
+  await signIn(page)
+  await page.getByRole('radio', { name: 'Many' }).check()
+  const usdc = net.evm.tokens.USDC?.address ?? ''
+  await page.getByLabel('Currency').selectOption(usdc)
+  await page.getByLabel('Expected amount').fill('1')
+  const lines = [await authorize(net, payer, 1_000_000n), await authorize(net, payer, 2_000_000n), 'nonsense!']
+  await page.getByLabel('Proofs').fill(lines.join('\n'))
+  await page.getByRole('button', { name: 'Check 3 proofs' }).click()
+  await expect(page.getByText('3 checked. Nothing was used up.')).toBeVisible({ timeout: 45_000 })
+  const rows = page.getByRole('table', { name: 'The verdict on each proof' }).getByRole('row')
+  await expect(rows.nth(1)).toContainText('Valid, not settled yet')
+  await expect(rows.nth(2)).toContainText('Not valid')
+  await expect(rows.nth(3)).toContainText('Not valid')
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export CSV' }).click()])
+  const text = await readFile(await download.path(), 'utf8')
+  expect(text.split('\r\n')).toHaveLength(5)
+  expect(text).not.toContain(lines[0]?.slice(0, 30))
+})
+
+test('a receipt adds up without any network, and one that was changed does not', async ({ net, buyer }) => {
+  const { page } = await buyer({ ether: '1' })
+  await pay(page, 'MetaMask', onEthereum(net, '0.01'))
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: /JSON/ }).click()])
+  const text = await readFile(await download.path(), 'utf8')
+  await page.goto('/verify')
+  await paste(page, text)
+  await expect(page.getByText('Adds up')).toBeVisible()
+  await page.getByRole('button', { name: 'Ask my node' }).click()
+  await expectVerdict(page, 'Verified and settled')
+  await paste(
+    page,
+    text
+      .replace('"amountAtomic": "10000000000000000"', '"amountAtomic": "20000000000000000"')
+      .replace('"amountAtomic":"10000000000000000"', '"amountAtomic":"20000000000000000"'),
+  )
+  await expect(page.getByText('Does not add up')).toBeVisible()
+})

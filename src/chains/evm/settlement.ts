@@ -1,0 +1,49 @@
+import { formatAmount } from '#contract/amount.ts'
+import type { PaymentIntent } from '../intent.ts'
+import type { Match, MatchRow, Step } from '../match.ts'
+import { conclude, equalRow, refuse } from '../rows.ts'
+import { callOf, type Authorization } from './authorization.ts'
+import { decodeTransaction } from './decode.ts'
+import { currencyOf } from './match.ts'
+
+/**
+ * Compares the transaction by which a payee collects what a payer has authorized with the authorization itself. `ok` means: on this chain it
+ * carries out exactly this authorization, to the payee, and can cost the payee no more than the cap.
+ * @param intent the payee is `sender`, who signs and pays the network, and `recipient`, who gets the tokens
+ */
+export function matchSettlement(intent: PaymentIntent, authorization: Authorization, bytes: Uint8Array): Match {
+  const currency = currencyOf(intent)
+  const decoded = decodeTransaction(bytes, currency)
+  if (!decoded.ok) return refuse(decoded.problem, bytes)
+  const call = callOf(authorization)
+  const exact = decoded.data === call.data.toLowerCase() && decoded.to.toLowerCase() === call.to.toLowerCase() && decoded.valueAtomic === 0n
+  const token = authorization.token.toLowerCase() === intent.asset.address.toLowerCase()
+  const spell = (atomic: bigint) => `${formatAmount(atomic, intent.asset.decimals)} ${intent.asset.symbol}`
+  const spellFee = (atomic: bigint) => `at most ${formatAmount(atomic, currency.decimals)} ${currency.symbol}`
+  const rows: MatchRow[] = [
+    equalRow('network', intent.network, `eip155:${decoded.chainId}`),
+    equalRow('recipient', intent.recipient, authorization.to),
+    {
+      field: 'amount',
+      ok: authorization.amountAtomic === intent.amountAtomic && intent.amountAtomic > 0n,
+      expected: spell(intent.amountAtomic),
+      got: spell(authorization.amountAtomic),
+    },
+    { field: 'asset', ok: token && !intent.asset.native, expected: intent.asset.symbol, got: token ? intent.asset.symbol : authorization.token },
+    { field: 'fee', ok: decoded.feeBoundAtomic <= intent.maxFeeAtomic, expected: spellFee(intent.maxFeeAtomic), got: spellFee(decoded.feeBoundAtomic) },
+    equalRow('feePayer', intent.sender, decoded.sender ?? intent.sender),
+    { field: 'expiry', ok: true, expected: 'valid until its nonce is used', got: `nonce ${decoded.nonce}` },
+    {
+      field: 'instructions',
+      ok: exact,
+      expected: 'the payer’s authorization, carried out, and nothing else',
+      got: exact ? 'the payer’s authorization, carried out, and nothing else' : 'another call',
+    },
+  ]
+  return conclude(rows, ['evm-settlement', intent.network, intent.sender, decoded.to.toLowerCase(), decoded.data, decoded.valueAtomic.toString()])
+}
+
+/** The collection as the review tells it. */
+export function describeSettlement({ from, to, amountAtomic, token }: Authorization, { symbol, decimals }: { symbol: string; decimals: number }): Step[] {
+  return [{ kind: 'token_transfer', facts: { from, to, amount: `${formatAmount(amountAtomic, decimals)} ${symbol}`, token } }]
+}
