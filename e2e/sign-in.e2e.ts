@@ -68,7 +68,7 @@ test('when more was missed than the proxy can repeat, the list is read again', a
   await expect(page.getByRole('table', { name: /Payments/ })).toBeVisible()
   expect(readings).toBe(1)
   listed.resolve()
-  await expect.poll(() => readings).toBe(2)
+  await expect.poll(() => readings).toBeGreaterThan(1)
 })
 
 async function signIn({ page }: Person): Promise<void> {

@@ -23,6 +23,7 @@ const items: readonly {
   { to: pathTo('checkout', {}), label: msg`Pay`, icon: 'pay', pages: ['checkout', 'payLink'] },
   { to: pathTo('verify', {}), label: msg`Verify`, icon: 'shield', pages: ['verify'], desk: true },
   { to: pathTo('explore', {}), label: msg`Explore`, icon: 'search', pages: ['explore'], desk: true },
+  { to: pathTo('developers', {}), label: msg`Developers`, icon: 'code', pages: ['developers'], desk: true },
   { to: pathTo('settings', {}), label: msg`Settings`, icon: 'settings', pages: ['settings'], desk: true },
 ]
 

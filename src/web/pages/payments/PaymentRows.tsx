@@ -15,6 +15,9 @@ import { useRowKeys } from './use-row-keys.ts'
 import type { Selection } from './use-selection.ts'
 
 const OVERSCAN = 8
+/** Rows beyond those in view whose page is read already. */
+const BEHIND = 10
+const AHEAD = 40
 
 /** Browsers draw no page taller than some 16 million pixels; more payments than fit are narrowed down or exported. */
 export const MOST_ROWS_SHOWN = 200_000
@@ -36,10 +39,6 @@ export function PaymentRows({ pages, total, selection, picking, onRange }: Payme
   const height = wide ? ROW_HEIGHT : CARD_HEIGHT
   const count = Math.min(total, MOST_ROWS_SHOWN)
 
-  useLayoutEffect(() => {
-    if (list.current) setTop(list.current.getBoundingClientRect().top + window.scrollY)
-  }, [])
-
   const virtualizer = useWindowVirtualizer({
     count,
     estimateSize: () => height,
@@ -53,7 +52,13 @@ export function PaymentRows({ pages, total, selection, picking, onRange }: Payme
 
   const items = virtualizer.getVirtualItems()
   const [from, to] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0]
-  useEffect(() => onRange({ from, to }), [from, to, onRange])
+  // Told a page at a time, and somewhat ahead: whoever reads on meets no gap, and no frame draws the whole page anew.
+  const [firstPage, lastPage] = [Math.floor((from - BEHIND) / PAGE_SIZE), Math.floor((to + AHEAD) / PAGE_SIZE)]
+  useEffect(() => onRange({ from: firstPage * PAGE_SIZE, to: lastPage * PAGE_SIZE }), [firstPage, lastPage, onRange])
+  // What stands above the list may have changed its height meanwhile.
+  useLayoutEffect(() => {
+    if (list.current) setTop(Math.round(list.current.getBoundingClientRect().top + window.scrollY))
+  }, [firstPage, total])
 
   const rows = items.map(({ index }) => ({ index, row: pages.rowAt(index) }))
   useRowKeys({

@@ -35,10 +35,10 @@ export type Pages = {
  * A page after a known one is read from its cursor, one that was jumped to by its offset.
  */
 export function usePages(viewer: Viewer, query: ListQuery, range: { from: number; to: number }): Pages {
-  const [opened, setOpened] = useState<{ until: number | undefined; times: number }>({ until: undefined, times: 0 })
-  const opening = useQuery({ ...paymentPageQuery(viewer, query, { index: 0, until: opened.until }), refetchOnWindowFocus: opened.until !== undefined })
-  const until = opened.until ?? opening.data?.payments[0]?.timestamp
-  if (opened.until === undefined && until !== undefined) setOpened((state) => ({ ...state, until }))
+  const [pinned, setUntil] = useState<number>()
+  const opening = useQuery({ ...paymentPageQuery(viewer, query, { index: 0, until: pinned }), refetchOnWindowFocus: pinned !== undefined })
+  const until = pinned ?? opening.data?.payments[0]?.timestamp
+  if (pinned === undefined && until !== undefined) setUntil(until)
 
   const total = opening.data?.total
   const now = useQuery({
@@ -76,6 +76,14 @@ export function usePages(viewer: Viewer, query: ListQuery, range: { from: number
     })
   }, [near, viewer, query])
 
+  /** The old order stands until the new one is there. */
+  async function reopen(): Promise<void> {
+    const newest = await queryClient.fetchQuery({ ...paymentPageQuery(viewer, query, { index: 0 }), staleTime: 0 })
+    queryClient.removeQueries({ queryKey: ['paymentList', viewer, query, 'page'], predicate: ({ queryKey }) => Number(queryKey[4]) > 0 })
+    queryClient.setQueryData(newestQuery(viewer, query, 1).queryKey, newest)
+    setUntil(newest.payments[0]?.timestamp)
+  }
+
   function pageAt(index: number): PaymentPage | undefined {
     if (index === 0) return opening.data
     return pages.data.get(index) ?? queryClient.getQueryData<PaymentPage>(paymentPageQuery(viewer, query, { index }).queryKey)
@@ -94,12 +102,7 @@ export function usePages(viewer: Viewer, query: ListQuery, range: { from: number
       if (opening.error || !pages.error) void opening.refetch()
       pages.retry()
     },
-    reopen: () => {
-      queryClient.removeQueries({ queryKey: ['paymentList', viewer, query, 'page'], predicate: ({ queryKey }) => Number(queryKey[4]) > 0 })
-      setOpened(({ times }) => ({ until: undefined, times: times + 1 }))
-      // Read without the end it had: the newest payment is a new one.
-      void queryClient.fetchQuery({ ...paymentPageQuery(viewer, query, { index: 0 }), staleTime: 0 }).catch(() => undefined)
-    },
+    reopen: () => void reopen().catch(() => undefined),
     load: async (from, to) => {
       const rows: PaymentRow[] = []
       for (let index = Math.floor(from / PAGE_SIZE); index <= Math.floor(to / PAGE_SIZE); index++) {

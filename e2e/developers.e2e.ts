@@ -1,0 +1,70 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import { expect, test } from './fixtures.ts'
+import { signIn } from './seller.ts'
+
+test('a key is made, shown once, works, is rotated with a countdown, and deleted by its name', async ({ net, seller }) => {
+  const page = await signIn(await seller(), '/developers')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name').fill('Till one')
+  await dialog.getByRole('button', { name: 'Create key' }).click()
+
+  await expect(dialog.getByRole('heading', { name: 'Copy your key now' })).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(dialog.getByRole('button', { name: 'Done' })).toBeDisabled()
+  await dialog.getByRole('button', { name: 'Show' }).click()
+  const key = (await dialog.getByLabel('The key').innerText()).trim()
+  expect(key).toMatch(/^pk_live_/)
+  const answer = await fetch(`${net.urls.service}/payments?limit=1`, { headers: { Authorization: `Bearer ${key}` } })
+  expect(answer.status).toBe(200)
+  await dialog.getByLabel('I have stored it in a safe place.').check()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+
+  const row = page.getByRole('row').filter({ hasText: 'Till one' })
+  await expect(row).toBeVisible()
+  expect(await page.content()).not.toContain(key)
+
+  await page.getByRole('button', { name: 'Actions for Till one' }).click()
+  await page.getByRole('menuitem', { name: 'Rotate' }).click()
+  await dialog.getByRole('button', { name: 'Rotate key' }).click()
+  await dialog.getByLabel('I have stored it in a safe place.').check()
+  await dialog.getByRole('button', { name: 'Done' }).click()
+  await expect(row.filter({ hasText: /ends in \d+ min/ })).toHaveCount(1)
+
+  await page.getByRole('button', { name: 'Actions for Till one' }).last().click()
+  await page.getByRole('menuitem', { name: 'Delete' }).click()
+  await dialog.getByLabel(/^Type/).fill('Till')
+  await expect(dialog.getByRole('button', { name: 'Delete key' })).toBeDisabled()
+  await dialog.getByLabel(/^Type/).fill('Till one')
+  await dialog.getByRole('button', { name: 'Delete key' }).click()
+  await expect(dialog).toBeHidden()
+  await page.getByText(/keys? that ended/).click()
+  await expect(row.filter({ hasText: 'Deleted' })).toHaveCount(1)
+})
+
+test('the quota and the usage are there, for eyes and for a keyboard', async ({ seller }) => {
+  const page = await signIn(await seller(), '/developers')
+  const meter = page.getByRole('meter', { name: 'Requests left' })
+  await expect(meter).toHaveAttribute('aria-valuemax', '1000')
+  const chart = page.getByRole('slider', { name: /^Requests an hour/ })
+  await chart.focus()
+  await page.keyboard.press('End')
+  await expect(chart).toHaveAttribute('aria-valuetext', /answered/)
+  await page.getByRole('button', { name: 'Show table' }).click()
+  await expect(page.getByRole('table', { name: 'Requests an hour' })).toBeVisible()
+  for (const size of [
+    { width: 1440, height: 900 },
+    { width: 390, height: 844 },
+  ]) {
+    await page.setViewportSize(size)
+    expect(
+      (await new AxeBuilder({ page }).analyze()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
+    ).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(size.width)
+  }
+})
+
+test('someone who does not run the desk is told so', async ({ buyer }) => {
+  const page = await signIn(await buyer({ ether: '1' }), '/developers')
+  await expect(page.getByText('Keys belong to whoever runs this desk')).toBeVisible()
+})

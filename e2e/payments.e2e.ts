@@ -1,0 +1,132 @@
+import { expectPaid, expectReviewed, pay, signButton } from './checkout.ts'
+import { expect, test } from './fixtures.ts'
+import { onEthereum } from './orders.ts'
+import { downloaded, paymentRows, paymentTable, signIn } from './seller.ts'
+
+test('a seller narrows the list, keeps the filters as a view, deletes it and takes that back', async ({ seller }) => {
+  const page = await signIn(await seller())
+  await expect(paymentRows(page).first()).toBeVisible()
+
+  await page.getByRole('button', { name: 'Any status' }).click()
+  await page.getByRole('checkbox', { name: 'Expired' }).check()
+  await page.getByRole('checkbox', { name: 'Failed' }).check()
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(/status=expired%2Cfailed/)
+  await expect(paymentRows(page).filter({ hasText: 'Final' })).toHaveCount(0)
+
+  await page.getByRole('button', { name: 'Any amount' }).click()
+  await page.getByLabel('Asset').selectOption('ETH')
+  await page.getByLabel('At least').fill('0.001')
+  await page.getByRole('button', { name: 'Show these amounts' }).click()
+  await expect(page).toHaveURL(/asset=ETH&min=0\.001/)
+  await expect(paymentRows(page).filter({ hasText: 'SOL' })).toHaveCount(0)
+
+  await page.getByRole('button', { name: 'Save view' }).click()
+  await page.getByLabel('Name').fill('Lost sales')
+  await page.getByRole('dialog').getByRole('button', { name: 'Save view' }).click()
+  const view = page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Lost sales' })
+  await expect(view).toHaveAttribute('aria-current', 'page')
+
+  await page.getByRole('button', { name: 'Clear filters' }).click()
+  await expect(page).toHaveURL(/\/payments$/)
+  await view.click()
+  await expect(page).toHaveURL(/status=expired%2Cfailed/)
+  await page.getByRole('button', { name: 'Delete view' }).click()
+  await expect(view).toHaveCount(0)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(view).toBeVisible()
+})
+
+test('a list that is filtered to nothing says so and leads back', async ({ seller }) => {
+  const page = await signIn(await seller(), '/payments?q=nobody-ever-wrote-this')
+  await expect(page.getByText('No payment matches')).toBeVisible()
+  await page.getByRole('button', { name: 'Clear filters' }).first().click()
+  await expect(paymentRows(page).first()).toBeVisible()
+})
+
+test('a resource is found without its scheme', async ({ seller }) => {
+  const page = await signIn(await seller())
+  const cell = paymentTable(page)
+    .locator('td', { hasText: /^[a-z0-9.-]+\.[a-z]+\// })
+    .first()
+  const resource = (await cell.innerText()).split('/').slice(0, 2).join('/')
+  await page.getByRole('searchbox', { name: 'Search payments' }).fill(resource)
+  await expect(page).toHaveURL(/q=/)
+  await expect(paymentRows(page).first()).toContainText(resource)
+})
+
+test('rows are picked by keyboard, labelled, marked, and exported exactly', async ({ seller }) => {
+  const page = await signIn(await seller())
+  await expect(paymentRows(page).nth(4)).toBeVisible()
+  await page.keyboard.press('j')
+  await expect(paymentRows(page).nth(0).getByRole('link')).toBeFocused()
+  await page.keyboard.press('x')
+  await page.keyboard.press('j')
+  await page.keyboard.press('j')
+  await expect(paymentRows(page).nth(2).getByRole('link')).toBeFocused()
+  await page.keyboard.press('Shift+X')
+  const bar = page.getByRole('region', { name: 'Selected payments' })
+  await expect(bar).toContainText('3 selected')
+
+  await bar.getByRole('button', { name: 'Label' }).click()
+  await page.getByLabel('Label', { exact: true }).fill('=rent')
+  await page.getByRole('button', { name: 'Add label' }).click()
+  await expect(paymentRows(page).nth(1)).toContainText('=rent')
+  await expect(paymentRows(page).nth(3)).not.toContainText('=rent')
+  await bar.getByRole('button', { name: 'Mark reconciled' }).click()
+  await expect(paymentRows(page).nth(2)).toContainText('Reconciled')
+
+  await bar.getByRole('button', { name: 'Export' }).click()
+  await page.getByText('3 selected', { exact: true }).last().click()
+  const ids = await paymentRows(page).evaluateAll((rows) => rows.slice(0, 3).map((row) => row.getAttribute('data-payment-row')))
+  const { name, text } = await downloaded(page, () => page.getByRole('button', { name: 'Export 3 payments' }).click())
+  expect(name).toMatch(/^payments-.*\.csv$/)
+  const lines = text.trim().split('\r\n')
+  expect(lines).toHaveLength(4)
+  for (const [index, id] of ids.entries()) expect(lines[index + 1]).toContain(id)
+  expect(lines[1]).toContain("'=rent")
+  await page.keyboard.press('Escape')
+  await expect(bar).toHaveCount(0)
+})
+
+test('an export of the filter holds all of it, as JSON', async ({ seller }) => {
+  const page = await signIn(await seller(), '/payments?type=received')
+  await expect(paymentRows(page).first()).toBeVisible()
+  const total = Number((await page.getByText(/^[0-9,]+ payments$/).innerText()).replace(/\D/g, ''))
+  await page.getByRole('button', { name: 'Export', exact: true }).click()
+  await page.getByText('JSON', { exact: true }).click()
+  const { text } = await downloaded(page, () => page.getByRole('button', { name: `Export ${total} payments` }).click())
+  const rows = JSON.parse(text) as { direction: string; payment_id: string }[]
+  expect(rows).toHaveLength(total)
+  expect(new Set(rows.map(({ payment_id }) => payment_id)).size).toBe(total)
+  expect(rows.every(({ direction }) => direction === 'received')).toBe(true)
+})
+
+test('a payment is sent back through the same review, and never more than was received', async ({ net, buyer, seller, chains }) => {
+  const payer = await buyer({ ether: '1' })
+  await pay(payer.page, 'MetaMask', onEthereum(net, '0.0417'))
+  const shop = await seller()
+  const page = await signIn(shop)
+  await paymentRows(page).filter({ hasText: '0.0417' }).getByRole('link').click()
+  await expect(page.getByText('Can be sent back')).toBeVisible()
+  await page.getByRole('link', { name: 'Send back' }).click()
+  await expect(page.getByLabel('Amount')).toHaveValue('0.0417')
+
+  // More than was received is refused, whatever the form says.
+  await page.getByLabel('Amount').fill('0.0418')
+  await page.getByRole('button', { name: 'Review payment' }).click()
+  await expect(page.getByText(/Expected at most 0\.0417 ETH/)).toBeVisible()
+  await page.getByLabel('Amount').fill('0.0417')
+  await page.getByRole('button', { name: 'Review payment' }).click()
+  await expectReviewed(page, 'MetaMask')
+  const { address } = payer.ethereum
+  const before = await chains.evm.getBalance({ address })
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+  expect((await chains.evm.getBalance({ address })) - before).toBe(41_700_000_000_000_000n)
+
+  await page.goto('/payments?type=received')
+  await paymentRows(page).filter({ hasText: '0.0417' }).last().getByRole('link').click()
+  await expect(page.getByText('Sent back', { exact: true })).toBeVisible()
+  await expect(page.getByRole('link', { name: /^Send/ })).toHaveCount(0)
+})
