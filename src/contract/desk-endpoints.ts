@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { address } from './address-field.ts'
 import { Network } from './network.ts'
-import { Example, RELAY_AUDIENCES } from './relay.ts'
+import { Example, RELAY_AUDIENCES } from './relay-offer.ts'
 
 /**
  * What every page of the dashboard asks the proxy, whoever looks at it. On its own, so that the first page a browser opens needs no other row.

@@ -29,5 +29,9 @@ export default defineConfig({
     { path: '<rootDir>/src/web/locales/{locale}/{name}', include: ['<rootDir>/src/web/pages/{name}'], exclude: [test] },
   ],
   // Every file's words come from the one instance that has a language from its first line on: tests and tables need no provider.
-  runtimeConfigModule: { i18n: ['#web/locales/i18n.ts', 'i18n'] },
+  runtimeConfigModule: {
+    i18n: ['#web/locales/i18n.ts', 'i18n'],
+    Trans: ['#web/locales/Trans.tsx', 'Trans'],
+    useLingui: ['#web/locales/Trans.tsx', 'useLingui'],
+  },
 })

@@ -1,9 +1,10 @@
 import { useLingui } from '@lingui/react/macro'
-import { Suspense, useEffect, useRef, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, useRef, type ReactNode } from 'react'
 import { routes, type RouteMatch } from '../paths.ts'
-import { NotFoundPage } from '../shell/NotFoundPage.tsx'
 import { PageBoundary } from './PageBoundary.tsx'
 import { pageOf } from './pages.ts'
+
+const NotFoundPage = lazy(async () => ({ default: (await import('../shell/NotFoundPage.tsx')).NotFoundPage }))
 
 export type OutletProps = {
   match: RouteMatch | undefined
@@ -25,9 +26,11 @@ export function Outlet({ match, pageKey, siteTitle, fallback, onShown }: OutletP
 
   if (!match) {
     return (
-      <Arrival key={pageKey} onShown={onShown}>
-        <NotFoundPage />
-      </Arrival>
+      <Suspense fallback={fallback} key={pageKey}>
+        <Arrival onShown={onShown}>
+          <NotFoundPage />
+        </Arrival>
+      </Suspense>
     )
   }
   const Page = pageOf(match.name)
