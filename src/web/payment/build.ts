@@ -1,8 +1,10 @@
+import { t } from '@lingui/core/macro'
+import { findLookAlike } from '../address-book/look-alike.ts'
 import type { JournalEntry } from './journal.ts'
 import { mayHaveLeft, type PaymentEvent } from './machine.ts'
 import type { Built, PaymentOrder, Review } from './order.ts'
 import type { Ports } from './ports.ts'
-import { reviewPayment, withSimulation } from './review.ts'
+import { reviewPayment, withSimulation, type ReviewFacts } from './review.ts'
 
 /** Asks the service for a transaction and reads it from its bytes. The answer is the event for the machine; it never throws. */
 export async function buildPayment(ports: Ports, order: PaymentOrder, key: string): Promise<PaymentEvent> {
@@ -26,9 +28,9 @@ export async function buildPayment(ports: Ports, order: PaymentOrder, key: strin
     const review = reviewPayment({
       match,
       steps: reader.describe(order, reply.bytes),
-      simulation: match.ok ? { state: 'running' } : { state: 'unavailable', reason: 'it is not the payment you asked for.' },
+      simulation: match.ok ? { state: 'running' } : { state: 'unavailable', reason: t`it is not the payment you asked for.` },
       chainKnown,
-      ...history(await journal.list(), order),
+      ...history(await journal.list(), order, ports.known?.() ?? []),
     })
     return { type: 'built', built, review }
   } catch (error) {
@@ -42,10 +44,13 @@ export async function simulatePayment(ports: Ports, { order, built, review }: { 
 }
 
 /** What this browser remembers about the recipient. */
-function history(entries: readonly JournalEntry[], order: PaymentOrder): { openTwin: boolean; firstTime: boolean } {
+function history(entries: readonly JournalEntry[], order: PaymentOrder, known: readonly string[]): Pick<ReviewFacts, 'openTwin' | 'firstTime' | 'lookAlike'> {
+  const paid = entries.filter(({ state }) => state.step === 'confirmed' || state.step === 'finalized').map(({ state }) => state.order.recipient)
+  const addresses = [...known, ...paid].map((address) => ({ address }))
   const toThem = entries.filter(({ id, state }) => id !== order.id && state.order.recipient === order.recipient && state.order.network === order.network)
   return {
     openTwin: toThem.some(({ open, state }) => open === 1 && mayHaveLeft(state) && state.step !== 'confirmed' && isSameAmount(state.order, order)),
+    lookAlike: findLookAlike(order.recipient, addresses)?.address ?? null,
     firstTime: !toThem.some(({ state }) => state.step === 'confirmed' || state.step === 'finalized'),
   }
 }

@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { familyOf } from '#contract/network.ts'
 import type { Built, Finding, Landed, PaymentOrder, Reading, Review, Sent, Trouble } from './order.ts'
 import { verdictOf } from './review.ts'
@@ -182,7 +183,7 @@ function loseWallet(state: PaymentState): PaymentState {
   if (walletSends(state.order)) {
     return { ...base(state), step: 'unknown', reason: 'wallet_lost', built, sent: { bytes: null, signature: null }, absentSince: null }
   }
-  const trouble = { code: 'WALLET_LOST', title: 'The signature never arrived.', body: 'Nothing was sent. You can sign again.' }
+  const trouble = { code: 'WALLET_LOST', title: t`The signature never arrived.`, body: t`Nothing was sent. You can sign again.` }
   return { ...base(state), step: 'rejected', built, review, trouble }
 }
 

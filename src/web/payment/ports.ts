@@ -12,6 +12,8 @@ export type Ports = {
   journal: Journal
   locks: Locks
   clock: Clock
+  /** Addresses that the payer knows, beside those paid from here: what a look-alike would be made after. */
+  known?: () => readonly string[]
 }
 
 export interface PaymentService {

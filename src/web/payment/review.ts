@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import type { Match, Step } from '#chains/match.ts'
 import type { Finding, Review, Simulation } from './order.ts'
 
@@ -9,6 +10,8 @@ export type ReviewFacts = {
   /** An earlier payment of the same amount to the same recipient whose outcome is open. */
   openTwin: boolean
   firstTime: boolean
+  /** An address that the payer knows, with the same ends as the recipient, which is another one. */
+  lookAlike: string | null
   /** Whether our own RPC knows the chain the transaction is bound to; null when it could not be asked. */
   chainKnown: boolean | null
 }
@@ -17,22 +20,30 @@ export type ReviewFacts = {
 export function reviewPayment(facts: ReviewFacts): Review {
   const findings: Finding[] = []
   if (!facts.match.ok)
-    findings.push({ code: 'MISMATCH', severity: 'critical', text: 'The transaction is not the payment you asked for. It will not be signed.' })
+    findings.push({ code: 'MISMATCH', severity: 'critical', text: t`The transaction is not the payment you asked for. It will not be signed.` })
   if (facts.chainKnown === false) {
-    findings.push({ code: 'OTHER_CHAIN', severity: 'critical', text: 'The transaction is bound to another chain than the one your connection reads.' })
+    findings.push({ code: 'OTHER_CHAIN', severity: 'critical', text: t`The transaction is bound to another chain than the one your connection reads.` })
   }
   if (facts.chainKnown === null) {
-    findings.push({ code: 'CHAIN_UNREAD', severity: 'warn', text: 'The network could not be asked whether it knows this transaction’s chain.' })
+    findings.push({ code: 'CHAIN_UNREAD', severity: 'warn', text: t`The network could not be asked whether it knows this transaction’s chain.` })
   }
   if (facts.openTwin) {
     findings.push({
       code: 'OPEN_TWIN',
       severity: 'warn',
-      text: 'An earlier payment of the same amount to the same recipient is not settled yet. If it lands as well, you pay twice.',
+      text: t`An earlier payment of the same amount to the same recipient is not settled yet. If it lands as well, you pay twice.`,
+    })
+  }
+  if (facts.lookAlike !== null) {
+    const known = facts.lookAlike
+    findings.push({
+      code: 'LOOK_ALIKE',
+      severity: 'warn',
+      text: t`The recipient looks like ${known}, which you know, and is another address. Thieves make such addresses. Compare every character with its owner.`,
     })
   }
   if (facts.firstTime)
-    findings.push({ code: 'FIRST_TIME', severity: 'info', text: 'This browser has not paid this address before. Compare it with its owner.' })
+    findings.push({ code: 'FIRST_TIME', severity: 'info', text: t`This browser has not paid this address before. Compare it with its owner.` })
   if (facts.match.ok) findings.push(...simulationFindings(facts.simulation))
   return withVerdict({ match: facts.match, steps: facts.steps, simulation: facts.simulation, findings, verdict: 'ok' })
 }
@@ -53,13 +64,14 @@ function withVerdict(review: Review): Review {
 }
 
 function simulationFindings(simulation: Simulation): Finding[] {
+  const reason = 'reason' in simulation ? simulation.reason : ''
   switch (simulation.state) {
     case 'running':
     case 'passed':
       return []
     case 'failed':
-      return [{ code: 'SIMULATION_FAILED', severity: 'critical', text: `The network says this payment would fail: ${simulation.reason}` }]
+      return [{ code: 'SIMULATION_FAILED', severity: 'critical', text: t`The network says this payment would fail: ${reason}` }]
     case 'unavailable':
-      return [{ code: 'SIMULATION_UNAVAILABLE', severity: 'warn', text: `The payment could not be tried out beforehand: ${simulation.reason}` }]
+      return [{ code: 'SIMULATION_UNAVAILABLE', severity: 'warn', text: t`The payment could not be tried out beforehand: ${reason}` }]
   }
 }

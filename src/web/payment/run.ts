@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { familyOf } from '#contract/network.ts'
 import { buildPayment, simulatePayment } from './build.ts'
 import { journalEntry, type JournalEntry } from './journal.ts'
@@ -151,7 +152,9 @@ export class PaymentRun {
   async #signed(waiting: Extract<PaymentState, { step: 'awaiting_wallet' }>, bytes: Uint8Array): Promise<void> {
     const same = this.#ports.reader.compareSigned(waiting.order, waiting.built, bytes)
     if (!same.ok) {
-      const text = `${waiting.order.walletName} returned another transaction than you reviewed: ${same.difference} Nothing was sent.`
+      const { walletName } = waiting.order
+      const { difference } = same
+      const text = t`${walletName} returned another transaction than you reviewed: ${difference} Nothing was sent.`
       return this.#dispatch({ type: 'signed_other', finding: { code: 'SIGNED_OTHER', severity: 'critical', text } })
     }
     await this.#dispatch({ type: 'signed', sent: { bytes, signature: same.signature } })
@@ -249,13 +252,13 @@ export function attemptKey(state: { order: PaymentOrder; attempt: number }): str
 }
 
 function notConnected(walletName: string) {
-  return { code: 'NOT_CONNECTED', title: `${walletName} is not connected.`, body: 'Unlock it and connect the account again. Nothing was sent.' }
+  return { code: 'NOT_CONNECTED', title: t`${walletName} is not connected.`, body: t`Unlock it and connect the account again. Nothing was sent.` }
 }
 
 function busyElsewhere(walletName: string) {
   return {
     code: 'WALLET_BUSY',
-    title: `${walletName} is asking in another tab.`,
-    body: 'Answer or reject the request there, then sign here. Nothing was sent.',
+    title: t`${walletName} is asking in another tab.`,
+    body: t`Answer or reject the request there, then sign here. Nothing was sent.`,
   }
 }

@@ -2,6 +2,9 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { useForm, useWatch, type UseFormReturn } from 'react-hook-form'
 import { familyOf, nativeAsset, type Asset, type Network } from '#contract/network.ts'
+import { formatAmount } from '#contract/amount.ts'
+import { pathTo } from '../../paths.ts'
+import { hrefOf } from '../../router/location.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { useConfig } from '../../shell/use-config.ts'
@@ -13,11 +16,12 @@ import { openConnectDialog, useAccounts } from '../../wallet/accounts.ts'
 import { AmountField } from './AmountField.tsx'
 import { FeeField } from './FeeField.tsx'
 import { feeLevelsQuery } from './fee-levels.ts'
-import { checkAmount, checkPriorityFee, checkRecipient, customFeeAtomic, type Fields } from './fields.ts'
+import { checkAmount, checkPriorityFee, checkRecipient, customFeeAtomic, readAmount, readRecipient, type Fields } from './fields.ts'
 import { FromAccount } from './FromAccount.tsx'
 import { MoreFields } from './MoreFields.tsx'
 import { NetworkFields } from './NetworkFields.tsx'
 import type { OpenLink } from './open-link.ts'
+import { PhonePay } from './PhonePay.tsx'
 import { RecipientField } from './RecipientField.tsx'
 import { breachOf } from './spending.ts'
 import { assetOn, orderOf, recipientOn, reserveOf, startValues, type AskedFor } from './start-values.ts'
@@ -66,6 +70,18 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
     }
   }
 
+  /** For a wallet that reads a code: the same order, from an address that is not connected here. */
+  function orderFrom(sender: string): PaymentOrder | undefined {
+    if (!network) return undefined
+    try {
+      const account = { family: familyOf(network.network), address: sender, walletId: '', walletName: '' }
+      return orderOf(form.getValues(), { network, asset, account, link, refundOf: asked.refundOf, priorityFeeAtomic: undefined })
+    } catch {
+      // Not filled in yet.
+      return undefined
+    }
+  }
+
   return (
     <>
       <Steps current="details" />
@@ -90,9 +106,18 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
             <Trans>You see exactly what will be signed before your wallet opens.</Trans>
           </p>
         </form>
+        <PhonePay network={network.network} orderFrom={orderFrom} pageOf={() => pageOf(form.getValues(), asset, link)} />
       </Card>
     </>
   )
+}
+
+/** This page with what was entered, for another device. */
+function pageOf({ network, recipient, amount, resource, description, reference }: Fields, asset: Asset, link: OpenLink | undefined): URL {
+  const read = readAmount(amount, asset)
+  const entered = { network, asset: asset.address, to: readRecipient(recipient), amount: read.ok ? formatAmount(read.atomic, asset.decimals) : '' }
+  const path = link ? pathTo('payLink', { params: { link: link.text } }) : pathTo('checkout', { search: { ...entered, resource, description, reference } })
+  return new URL(hrefOf(path), window.location.origin)
 }
 
 async function priorityFeeOf(fields: Fields, network: Network, asset: Asset): Promise<bigint | undefined> {

@@ -1,4 +1,7 @@
 import { familyOf } from '#contract/network.ts'
+import { getAddressBook } from '../../address-book/store.ts'
+import { configQuery } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
 import { serverNow } from '../../clock.ts'
 import { openJournal, type JournalEntry } from '../../payment/journal.ts'
 import { browserLocks } from '../../payment/lock.ts'
@@ -34,7 +37,9 @@ let locks: Ports['locks'] | undefined
 async function portsFor(order: PaymentOrder): Promise<Ports> {
   const { wallet, chain, reader } = await loadStack(familyOf(order.network))
   locks ??= browserLocks()
-  return { service: paymentService, wallet, chain, reader, journal, locks, clock }
+  const { sellerWallets } = await queryClient.ensureQueryData(configQuery)
+  const known = () => [...getAddressBook().map(({ address }) => address), ...sellerWallets]
+  return { service: paymentService, wallet, chain, reader, journal, locks, clock, known }
 }
 
 /** A new payment, not built yet. */

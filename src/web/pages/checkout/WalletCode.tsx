@@ -1,0 +1,121 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { parseAddress } from '#contract/address.ts'
+import { familyOf } from '#contract/network.ts'
+import { isPaid, isSettled } from '#contract/payment.ts'
+import { paymentQuery } from '../../api/queries.ts'
+import { paymentUri } from '../../payment-uris/uris.ts'
+import { pathTo } from '../../paths.ts'
+import type { PaymentOrder, Trouble } from '../../payment/order.ts'
+import { Link } from '../../router/Link.tsx'
+import { useConfig } from '../../shell/use-config.ts'
+import { Amount } from '../../ui/Amount.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { Input } from '../../ui/Input.tsx'
+import { QrCode } from '../../ui/QrCode.tsx'
+import { StatusPill } from '../../ui/StatusPill.tsx'
+import { useAccounts } from '../../wallet/accounts.ts'
+import { readRecipient, spell } from './fields.ts'
+import { paymentService } from './payment-service.ts'
+
+const LOOK_EVERY_MS = 3_000
+
+type Made = { order: PaymentOrder; paymentId: string }
+
+/**
+ * A code that a wallet reads as a payment. The service finds such a payment by who sends it: on Solana with the payment's id as its memo, on
+ * EVM by sender, recipient and amount. So the payer says first from which address they will pay.
+ */
+export function WalletCode({ orderFrom }: { orderFrom: (sender: string) => PaymentOrder | undefined }) {
+  const { t } = useLingui()
+  const sample = orderFrom('')
+  const family = sample && familyOf(sample.network)
+  const connected = useAccounts().find((account) => account.family === family)
+  const [sender, setSender] = useState(connected?.address ?? '')
+  const [problem, setProblem] = useState<string>()
+  const [trouble, setTrouble] = useState<Trouble>()
+  const [made, setMade] = useState<Made>()
+  const [busy, setBusy] = useState(false)
+  if (!sample) {
+    return (
+      <p className="text-sm text-muted">
+        <Trans>Fill in whom you pay and how much first.</Trans>
+      </p>
+    )
+  }
+  if (made) return <ShownCode made={made} />
+
+  async function make() {
+    const parsed = parseAddress(readRecipient(sender))
+    if (!parsed.ok || parsed.family !== family) return setProblem(t`Enter the address you will pay from, on the same network.`)
+    const order = orderFrom(parsed.address)
+    if (!order) return
+    setProblem(undefined)
+    setTrouble(undefined)
+    setBusy(true)
+    try {
+      const { paymentId } = await paymentService.build(order, order.id)
+      setMade({ order, paymentId })
+    } catch (error) {
+      setTrouble(paymentService.explain(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return (
+    <div className="space-y-4">
+      {trouble && (
+        <Banner role="alert" title={trouble.title} tone="warn">
+          {trouble.body}
+        </Banner>
+      )}
+      <Field error={problem} hint={t`The payment is found by it: pay from this address and from no other.`} label={t`The address you will pay from`}>
+        <Input mono onChange={(event) => setSender(event.target.value)} value={sender} />
+      </Field>
+      <Button busy={busy} onClick={() => void make()} variant="primary" wide>
+        <Trans>Show the code</Trans>
+      </Button>
+    </div>
+  )
+}
+
+function ShownCode({ made: { order, paymentId } }: { made: Made }) {
+  const { t } = useLingui()
+  const { title } = useConfig()
+  const { asset, amountAtomic, recipient, network, description } = order
+  const uri = paymentUri({ network, asset, recipient, amountAtomic, memo: paymentId, label: title, message: description })
+  const { data } = useQuery({
+    ...paymentQuery(paymentId),
+    refetchInterval: ({ state }) => (state.data && isSettled(state.data.status) && state.data.status !== 'expired' ? false : LOOK_EVERY_MS),
+  })
+  const paid = data !== undefined && isPaid(data.status)
+  const amount = spell(amountAtomic, asset)
+  return (
+    <div className="space-y-4 text-center">
+      <Amount atomic={amountAtomic} decimals={asset.decimals} exact size="lg" symbol={asset.symbol} />
+      {!paid && <QrCode className="mx-auto w-full max-w-64 border border-line" label={t`Code for a wallet: pay ${amount} to ${recipient}`} value={uri} />}
+      <p className="flex justify-center" role="status">
+        {data && <StatusPill status={data.status === 'expired' ? 'created' : data.status} />}
+      </p>
+      <p className="text-sm text-muted">
+        {paid ? (
+          <Trans>The payment arrived.</Trans>
+        ) : (
+          <Trans>Scan it with the wallet that holds the address you named. What your wallet shows is what counts: compare the amount and the address.</Trans>
+        )}
+      </p>
+      <div className="flex flex-wrap justify-center gap-2">
+        {!paid && <CopyButton label={t`Copy code`} text value={uri} />}
+        <Link className={buttonClass({ size: 'sm' })} to={pathTo('payment', { params: { paymentId } })}>
+          <Trans>Show the payment</Trans>
+        </Link>
+      </div>
+    </div>
+  )
+}
