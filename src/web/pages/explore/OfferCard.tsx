@@ -2,7 +2,6 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { familyOf, nativeAsset, type Asset } from '#contract/network.ts'
 import type { PaymentOrder as Terms } from '#x402/client/order.ts'
-import { formatNumber } from '../../locales/formats.ts'
 import { useConfig } from '../../shell/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
@@ -96,10 +95,4 @@ function useUsable(terms: Terms): { usable: Usable; account: ConnectedAccount | 
   const balanceOf = (wanted: Asset) => balances?.find((each) => each.asset.address === wanted.address)?.atomic
   const usable = judgeFor(terms, byTerms, account && { address: account.address, balance: balanceOf })
   return { usable, account, balance: asset && balanceOf(asset) }
-}
-
-/** How long the server waits for a payment. */
-export function TimeLeft({ terms }: { terms: Terms }) {
-  const seconds = formatNumber(terms.maxTimeoutSeconds)
-  return <Trans>It waits {seconds} seconds for a payment.</Trans>
 }

@@ -108,14 +108,17 @@ async function portsFor(visit: Visit): Promise<Ports> {
   locks ??= browserLocks()
   const shared = { journal, locks, clock }
   if (visit.way === 'authorization') {
-    const [{ authorizationChain }, ports] = await Promise.all([import('./authorization-chain.ts'), import('./authorization-ports.ts')])
+    const [{ authorizationChain }, { authorizationService, authorizationReader, authorizationWallet }] = await Promise.all([
+      import('./authorization-chain.ts'),
+      import('./authorization-ports.ts'),
+    ])
     const chain = authorizationChain(network)
     return {
       ...shared,
       chain,
-      service: ports.authorizationService(network, terms, chain.head),
-      reader: ports.authorizationReader(terms),
-      wallet: ports.authorizationWallet(network, stack),
+      service: authorizationService(network, terms, chain.head),
+      reader: authorizationReader(terms),
+      wallet: authorizationWallet(network, stack),
     }
   }
   const service = buildHere(network, terms.memo)

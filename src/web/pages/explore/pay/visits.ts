@@ -38,10 +38,6 @@ export async function listVisits(): Promise<Visit[]> {
   return (await (await open()).getAllFromIndex('visits', 'updatedAt')).toReversed()
 }
 
-export async function forgetVisit(id: string): Promise<void> {
-  await (await open()).delete('visits', id)
-}
-
 function open(): Promise<IDBPDatabase<Schema>> {
   return (opened ??= openDB<Schema>('paydesk-visits', 1, {
     upgrade(database) {
