@@ -25,6 +25,10 @@ export const PROOF_REASONS = [
   'unexpected_instruction',
   'compute_limits',
   'sponsor_at_risk',
+  /** The payer holds less of the token than it signed for. */
+  'insufficient_funds',
+  /** The payer has not let Permit2 move the token yet: one transaction of its own is missing. */
+  'permit2_allowance_required',
   /** The network would refuse the transaction. */
   'simulation_failed',
   /** It landed and moved nothing, or can no longer land. */

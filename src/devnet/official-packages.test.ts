@@ -136,12 +136,10 @@ function buyer() {
   return { client, sent, fetch: wrapFetchWithPayment(fetch, client) }
 }
 
-type Settled = { success: boolean; transaction: string; network: string; payer?: string }
-
-function settlementOf(response: Response): Settled {
+function settlementOf(response: Response) {
   const header = response.headers.get('payment-response')
   if (header === null) throw new Error('no settlement')
-  return decodePaymentResponseHeader(header) as Settled
+  return decodePaymentResponseHeader(header)
 }
 
 /** Why a server did not serve, in its own words. */

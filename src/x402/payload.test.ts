@@ -26,11 +26,24 @@ describe('a payment', () => {
     expect([schemeOf(decoded.payload), networkNameOf(decoded.payload), methodOf(decoded.payload)]).toEqual(['exact', 'eip155:8453', 'txid'])
   })
 
+  test('of v2 that names no method is told by its payload where that says it', () => {
+    const told = (payload: object) => {
+      const decoded = decodePayload(encodeHeader({ ...V2, accepted: { ...REQUIREMENTS, extra: {} }, payload }))
+      if (!decoded.ok) throw new Error(decoded.problem)
+      return methodOf(decoded.payload)
+    }
+    expect(told({ authorization: {}, signature: '0x' })).toBe('eip3009')
+    expect(told({ permit2Authorization: {}, signature: '0x' })).toBe('permit2')
+    expect(told({ transaction: 'AQ==' })).toBeUndefined()
+  })
+
   test.each([
     [{ txRef: '0x1' }, 'txid'],
     [{ transaction: 'AQ==' }, 'native-transfer'],
     [{ signedTransaction: '0x02' }, 'signed-transaction'],
-    [{ authorization: {} }, undefined],
+    [{ authorization: {} }, 'eip3009'],
+    [{ permit2Authorization: {} }, 'permit2'],
+    [{ other: {} }, undefined],
   ])('of v1 is told by its payload: %j', (payload, method) => {
     const decoded = decodePayload(encodeHeader({ ...V1, payload }))
     if (!decoded.ok) throw new Error(decoded.problem)

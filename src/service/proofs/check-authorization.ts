@@ -1,8 +1,9 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { getAddress, parseAbi, parseSignature, recoverAddress, type Hex } from 'viem'
-import { digestOf, type Authorization } from '#chains/evm/authorization.ts'
+import { erc20Abi, getAddress, parseAbi, parseSignature, recoverAddress, type Hex } from 'viem'
+import { digestOf, PERMIT2, type Authorization } from '#chains/evm/authorization.ts'
 import { chainIdOf } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Contracts } from '../chains/contracts.ts'
 import type { Checklist } from './checklist.ts'
@@ -69,7 +70,7 @@ async function confirmedByContract(contracts: Contracts, { from, digest, signatu
     return (await contracts.read({ address: from, abi, functionName: 'isValidSignature', args: [digest, signature] })) === VALID
   } catch (error) {
     // What the chain cannot be asked now is thrown; a contract that refuses has answered.
-    if (error instanceof Error && error.name === 'ProblemError') throw error
+    if (error instanceof ProblemError) throw error
     return false
   }
 }
@@ -92,6 +93,30 @@ export function checkValidity({ authorization, checklist }: Pick<Checked, 'autho
     expected: `valid until ${seconds + LEAST_LEFT_S} at least`,
     got: validBefore.toString(),
   })
+}
+
+/** Whether the payer holds what it signed for, and on Permit2's way has let it be moved. What a token does not tell is left to the simulation. */
+export async function checkFunds({ chain, authorization, checklist }: Omit<Checked, 'terms'>): Promise<void> {
+  const { method, token, from, amountAtomic } = authorization
+  const { read } = contractsOf(chain)
+  const rows = [
+    { reason: 'permit2_allowance_required', name: 'allowance', functionName: 'allowance', args: [from, PERMIT2], asked: method === 'permit2' },
+    { reason: 'insufficient_funds', name: 'balance', functionName: 'balanceOf', args: [from], asked: true },
+  ] as const
+  for (const { reason, name, functionName, args } of rows.filter(({ asked }) => asked)) {
+    const has = await numberOr(read({ address: token, abi: erc20Abi, functionName, args }), amountAtomic)
+    checklist.check(reason, { name, source: 'chain', ok: has >= amountAtomic, expected: `${amountAtomic} at least`, got: has.toString() })
+  }
+}
+
+async function numberOr(answer: Promise<unknown>, otherwise: bigint): Promise<bigint> {
+  try {
+    const value = await answer
+    return typeof value === 'bigint' ? value : otherwise
+  } catch (error) {
+    if (error instanceof ProblemError) throw error
+    return otherwise
+  }
 }
 
 /** One spelling of a key's signature: the recovery byte as contracts read it. */

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { findClaim } from '../db/claims.ts'
 import { chainOf } from '../payments/network.ts'
 import { callOf, type Authorization } from '#chains/evm/authorization.ts'
-import { checkSignature, checkValidity, contractsOf } from './check-authorization.ts'
+import { checkFunds, checkSignature, checkValidity, contractsOf } from './check-authorization.ts'
 import { undecided } from './checklist.ts'
 import { Late, type Deadline } from './deadline.ts'
 import { facilitatorWallets } from './facilitator-wallet.ts'
@@ -76,6 +76,7 @@ async function previewAuthorization(context: Context, previewed: Preview, { chai
   const use = await contracts.findUse(authorization)
   checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: 'never carried out', got: use.used ? 'carried out' : 'never' })
   checkValidity({ authorization, checklist }, context.now())
+  await checkFunds({ chain, authorization, checklist })
   const [address] = facilitatorWallets(context, 'evm')
   if (address === undefined) throw undecided('This service settles no tokens: no wallet pays the network for them. Nothing is decided.')
   const quote = await contracts.quote({ from: address, ...callOf(authorization) })

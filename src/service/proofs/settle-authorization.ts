@@ -12,7 +12,7 @@ import { readLaneFunds, takePlace } from '../payments/lane.ts'
 import { push } from '../payments/push.ts'
 import { signCall } from '../wallets/sign-call.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
-import { checkSignature, checkValidity, contractsOf } from './check-authorization.ts'
+import { checkFunds, checkValidity, contractsOf } from './check-authorization.ts'
 import { undecided } from './checklist.ts'
 import { facilitatorWallets, withWallet, type OpenedWallet } from './facilitator-wallet.ts'
 import { settleOfficially } from './official.ts'
@@ -24,17 +24,17 @@ type Held = { chain: Chain; held: HeldClaim; authorization: Authorization }
 const POLL_MS = 200
 
 /**
- * Carries out what the payer of a token signed. It must not have been carried out before it was presented: what stands on the chain is public, and anybody
+ * Carries out what the payer of a token signed, whose signature has been checked. It must not have been carried out before it was presented: what stands on the chain is public, and anybody
  * could present it. The payment is recorded before anything leaves, so that from then on nothing but the chain decides.
  * @throws ProofRefused; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
  */
 export async function settleAuthorization(context: Context, job: Job, { chain, held, authorization }: Held): Promise<Settled> {
-  const { deadline, checklist, terms } = job
-  await orUndecided(deadline.within(checkSignature({ chain, terms, authorization, checklist })))
+  const { deadline, checklist } = job
   const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
   const got = use.used ? (use.signature ?? 'carried out or cancelled') : 'never carried out'
   checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: 'never carried out', got })
   checkValidity({ authorization, checklist }, context.now())
+  await orUndecided(deadline.within(checkFunds({ chain, authorization, checklist })))
   const payment = job.remote ? await settleElsewhere(context, job, held) : await settleHere(context, job, { chain, held, authorization })
   wakeWatcher(chain)
   return followAuthorization(context, job, { chain, payment, alreadyProcessed: false })

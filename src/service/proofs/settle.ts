@@ -10,6 +10,7 @@ import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../payments/network.ts'
 import { followQuestion } from '../settlements/follow.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
+import { checkSignature } from './check-authorization.ts'
 import { undecided } from './checklist.ts'
 import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
 import { hold } from './hold.ts'
@@ -34,6 +35,8 @@ export async function settle(context: Context, job: Job): Promise<Settled> {
 async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
   const chain = chainOf(context, job.terms.network.network)
   const { key, bytes, authorization, signature } = job.examined
+  // Whoever has not signed takes no slot from whoever has.
+  if (authorization) await orUndecided(job.deadline.within(checkSignature({ chain, terms: job.terms, authorization, checklist: job.checklist })))
   if (key !== null) {
     // The payee may have settled it alone, with what it was built for that.
     await followQuestion(context, { accountId: job.accountId, network: chain.network.network, key, fingerprint: job.fingerprint })

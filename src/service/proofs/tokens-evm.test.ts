@@ -220,12 +220,12 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
   })
 })
 
-test('a permit whose payer has not let Permit2 move the tokens is refused by the simulation', async () => {
+test('a permit whose payer has not let Permit2 move the tokens is refused, and the reason says what is missing', async () => {
   const all = await parties({ method: 'permit2' })
   const stranger = await evm.wallet(10n ** 18n)
   await tokens.fund(stranger.address)
   const header = await payBill(evmPayer(evm, stranger), all.requirements)
-  expect(await refusal(receive(all, header))).toEqual(refused('simulation_failed', 'simulation'))
+  expect(await refusal(receive(all, header))).toEqual(refused('permit2_allowance_required', 'allowance'))
 })
 
 test('a permit for another spender is refused', async () => {
@@ -274,7 +274,7 @@ test('a payer who holds too little is refused before anything is sent', async ()
   const all = await parties({ amount: 10n ** 10n })
   const nonce = await evm.client.getTransactionCount({ address: facilitator.address })
   const header = await payBill(all.client, all.requirements)
-  expect(await refusal(receive(all, header, { expectedAmount: '10000' }))).toEqual(refused('simulation_failed', 'simulation'))
+  expect(await refusal(receive(all, header, { expectedAmount: '10000' }))).toEqual(refused('insufficient_funds', 'balance'))
   expect(await evm.client.getTransactionCount({ address: facilitator.address })).toBe(nonce)
 })
 
