@@ -29,6 +29,11 @@ export const reasonWords: Readonly<Record<KnownReason, ReasonWords>> = {
     final: true,
   },
   spender_mismatch: { title: msg`It lets a stranger move the tokens`, body: msg`Only the contract that pays them on to the payee may be named.`, final: true },
+  permit2_allowance_required: {
+    title: msg`The payer has not allowed the transfer yet`,
+    body: msg`Permit2 has to be approved once for this token. After that, the same proof can be good.`,
+    final: false,
+  },
   invalid_signature: {
     title: msg`Its signature is not valid`,
     body: msg`It does not belong to the account it names, or something in it was changed afterwards.`,
