@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm'
 import { createWalletClient, http, keccak256, parseEther, parseTransaction, stringToBytes, toHex, type Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -9,6 +10,7 @@ import { eventually, openAccount, openContext, type OpenedContext } from '#testi
 import { encodeHeader } from '#x402/header.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import type { Actor, Context } from '../context.ts'
+import { event } from '../db/schema.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { reportSubmitted } from '../payments/report.ts'
 import { receivePayment } from '../proofs/receive.ts'
@@ -125,6 +127,9 @@ describe('an authorization of EIP-3009', () => {
     await followed(built.paymentId, 'finalized')
     const body = await readPaymentBody(context, built.paymentId)
     expect(body).toMatchObject({ mode: 'received', signature: hash, events: [{ status: 'created' }, { status: 'pending' }, { status: 'confirmed' }, {}] })
+
+    const told = await context.db.select().from(event).where(eq(event.paymentId, built.paymentId)).orderBy(event.id)
+    expect(told.flatMap(({ kind }) => (kind === 'payment' ? [] : [kind]))).toEqual(['verification', 'settlement'])
 
     expect(await receive(all, proof)).toMatchObject({ verified: true, alreadyProcessed: true, paymentId: built.paymentId, signature: hash })
     expect(await build(all, proof)).toMatchObject({ settlement: 'already_settled', kind: 'receipt', alreadyProcessed: true, paymentId: built.paymentId })

@@ -94,7 +94,8 @@ async function insert(context: Context, { accountId, terms, examined, fingerprin
       createdAt: at,
     })
     if (!inserted) throw new AskedBefore()
-    await recordEvent(tx, { accountId, paymentId, status: 'created', source: 'service', blockHeight: null, at })
+    for (const kind of ['payment', 'verification'] as const)
+      await recordEvent(tx, { kind, accountId, paymentId, status: 'created', source: 'service', blockHeight: null, at })
     return row
   })
   return write.catch((error: unknown) => {

@@ -84,6 +84,27 @@ export const paymentLines: Line[] = [
       )
     },
   ),
+  hosted(
+    '4 local receive',
+    'A seller has the proof of a payment checked and gets a transaction, a block height and a time with the answer',
+    'POST /transaction/receive',
+    async ({ probe, facts, made }) => {
+      const { paymentProof } = made.body ?? {}
+      if (typeof paymentProof !== 'string') return notAsked('POST /transaction/receive', 'the hosted payment has no proof yet')
+      const receive: Ask = {
+        method: 'POST',
+        path: '/transaction/receive',
+        body: { walletAddress: facts.recipient, paymentProof, expectedAmount: HOSTED_AMOUNT, resource: RESOURCE },
+      }
+      return judge(
+        receive,
+        await probe.ask(receive),
+        succeeded('transaction, lastValidBlockHeight and expiresAt', ({ transaction, lastValidBlockHeight, expiresAt }) =>
+          isBase64(transaction) && isHeight(lastValidBlockHeight) && isHeight(expiresAt) ? undefined : 'expected a transaction, a height and a time',
+        ),
+      )
+    },
+  ),
 ]
 
 const HOSTED_AMOUNT = 0.001
