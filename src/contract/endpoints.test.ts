@@ -20,6 +20,7 @@ const VALID: Record<string, string> = {
   'apiKeyCreate body': '{"name":"till","scopes":["payment:read"]}',
   'apiKeyRotate body': '{"graceSeconds":3600}',
   'transactionSubmitted body': `{"paymentId":"pay_${'1'.repeat(22)}","signature":"0xabc"}`,
+  'transactionReceive body': `{"walletAddress":"${EVM}","paymentProof":"e30=","expectedAmount":0.01,"priorityFee":0.001}`,
   'paymentReceive body': `{"walletAddress":"${EVM}","paymentProof":"e30=","expectedAmount":0.01}`,
   'facilitatorVerify body': '{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}',
   'facilitatorSettle body': '{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}',
