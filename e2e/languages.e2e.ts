@@ -1,0 +1,104 @@
+import type { BrowserContext, Page } from '@playwright/test'
+import { connectOnForm, expectReviewed, review, signButton } from './checkout.ts'
+import { expect, test } from './fixtures.ts'
+import { onEthereum } from './orders.ts'
+
+/** The reader's language and way of writing figures. `pseudo` is English in brackets: text without them is not in the catalogs. */
+
+const speak = (context: BrowserContext, language: string) =>
+  context.addInitScript((chosen) => localStorage.setItem('paydesk.preferences', JSON.stringify({ language: chosen })), language)
+
+/** Names, addresses, figures, and what a person or another program wrote, are not the page's own words. */
+const FOREIGN =
+  /^[\W\d_]*$|^(MetaMask|Phantom|Solflare|Ethereum|Solana|Paydesk|Demo wallet|Local|ETH|SOL|USDC|UTC|ISO 8601|English|Español|简体中文|GET|POST|PUT|PATCH|DELETE|HEAD|JSON|CSV|cURL)\b/
+
+/** Pieces of text in view, and names that only a screen reader tells, that no catalog gave. */
+async function plainTexts(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found = new Set<string>()
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    const skipped = 'script, style, code, pre, kbd, samp, time, textarea, option[lang], [translate=no], .font-mono, .figures, [data-foreign], title'
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const parent = node.parentElement
+      if (parent && !parent.closest(skipped) && parent.checkVisibility({ visibilityProperty: true })) found.add(node.nodeValue?.trim() ?? '')
+    }
+    for (const element of document.querySelectorAll('[aria-label], [title], [placeholder], [alt]')) {
+      if (element.closest(skipped)) continue
+      for (const name of ['aria-label', 'title', 'placeholder', 'alt']) found.add(element.getAttribute(name)?.trim() ?? '')
+    }
+    return [...found].filter(Boolean)
+  })
+}
+
+async function expectTranslated(page: Page, where: string): Promise<void> {
+  const own = (await plainTexts(page)).filter(
+    (text) => !/[⟦⟧]/.test(text) && !FOREIGN.test(text) && !/^(0x|pay_|lnk_|https?:)|[1-9A-HJ-NP-Za-km-z]{32}|…/.test(text),
+  )
+  expect(own, `text on ${where} that is in no catalog`).toEqual([])
+}
+
+test('no page shows a word that is in no catalog', async ({ seller }) => {
+  const { context, page } = await seller()
+  await speak(context, 'pseudo')
+  for (const path of ['/', '/pay', '/payments', '/verify', '/explore', '/developers', '/links', '/settings', '/nowhere']) {
+    await page.goto(path)
+    await expect(page.getByRole('heading', { level: 1 })).toContainText('⟦')
+    await page.waitForLoadState('networkidle')
+    await expectTranslated(page, path)
+  }
+  expect(await page.title()).toContain('⟦')
+
+  await page.goto('/payments')
+  await page.getByRole('banner').getByRole('button').last().click()
+  await page.getByRole('dialog').getByText('MetaMask').waitFor()
+  await expectTranslated(page, 'the connect dialog')
+})
+
+test('a Spanish browser gets Spanish, writes 0,01 and reads what it wrote', async ({ browser, net, buyer }) => {
+  const person = await buyer({ ether: '1' })
+  const context = await browser.newContext({ baseURL: net.urls.web, locale: 'es-ES', timezoneId: 'UTC' })
+  await person.ethereum.install(context)
+  const page = await context.newPage()
+  const { to, network } = onEthereum(net, '0.01')
+  await page.goto(`/pay?${new URLSearchParams({ to, network }).toString()}`)
+  await expect(page.locator('html')).toHaveAttribute('lang', 'es')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Pagar')
+
+  const amount = page.getByRole('textbox', { name: 'Importe' })
+  await amount.fill('1.234')
+  await amount.blur()
+  await expect(amount).toHaveAttribute('aria-invalid', 'true')
+  await amount.fill('0,01')
+  await expect(page.getByText('0,01 ETH').or(page.getByText('0,01')).first()).toBeVisible()
+  await expect(amount).not.toHaveAttribute('aria-invalid', 'true')
+  await context.close()
+})
+
+test('a language that is chosen takes over at once, without losing what was typed, and stays', async ({ visitor }) => {
+  const page = await visitor()
+  await page.goto('/settings')
+  await page.getByRole('combobox', { name: 'Language' }).selectOption('zh-CN')
+  await expect(page.locator('html')).toHaveAttribute('lang', 'zh-CN')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('设置')
+  await page.reload()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('设置')
+  await expect(page.getByRole('navigation').first()).toContainText('付款')
+  await page.getByRole('combobox', { name: '语言' }).selectOption('auto')
+  await expect(page.locator('html')).toHaveAttribute('lang', 'en')
+})
+
+test('numbers and dates are written as chosen, whatever the language', async ({ net, buyer }) => {
+  const { page } = await buyer({ ether: '1' })
+  await page.goto('/settings')
+  await page.getByRole('combobox', { name: 'Numbers' }).selectOption('de-DE')
+  await page.getByRole('radio', { name: 'ISO 8601' }).check()
+  await expect(page.getByText('1.234.567,89').first()).toBeVisible()
+  await expect(page.getByText(/^Now: 20\d\d-\d\d-\d\d/)).toBeVisible()
+  const { to, network } = onEthereum(net, '0.01')
+  await page.goto(`/pay?${new URLSearchParams({ to, network, amount: '0.01' }).toString()}`)
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  await expectReviewed(page, 'MetaMask')
+  await expect(page.getByText('0,01').first()).toBeVisible()
+  await expect(signButton(page, 'MetaMask')).toBeEnabled()
+})

@@ -1,0 +1,132 @@
+import { expect, test } from './fixtures.ts'
+
+/** What stands around every page, for readers who zoom, choose their own colours, or want nothing to move. */
+
+const PATHS = ['/', '/pay', '/payments', '/verify', '/explore', '/links', '/developers', '/settings']
+
+test('at 200 % of a small window nothing is cut off and nothing has to be scrolled sideways', async ({ visitor }) => {
+  const page = await visitor()
+  // 1280 × 1024 at 200 % is 640 × 512 to the page; at 400 % it is 320 (WCAG 1.4.10).
+  for (const viewport of [
+    { width: 640, height: 512 },
+    { width: 320, height: 256 },
+  ]) {
+    await page.setViewportSize(viewport)
+    for (const path of PATHS) {
+      await page.goto(path)
+      await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+      const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
+      expect(scrollWidth, `${path} at ${viewport.width}`).toBeLessThanOrEqual(Math.max(clientWidth, viewport.width))
+    }
+  }
+})
+
+test('the skip link is the first stop and leads to the page; links move title and focus', async ({ visitor }) => {
+  const page = await visitor()
+  await page.goto('/')
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await page.keyboard.press('Tab')
+  const skip = page.getByRole('button', { name: 'Skip to the page' })
+  await expect(skip).toBeFocused()
+  await expect(skip).toBeInViewport()
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('main')).toBeFocused()
+
+  for (const [name, title] of [
+    ['Payments', /^Payments · /],
+    ['Settings', /^Settings · /],
+  ] as const) {
+    await page.getByRole('navigation', { name: 'Main' }).first().getByRole('link', { name, exact: true }).press('Enter')
+    await expect(page).toHaveTitle(title)
+    await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
+    await expect(page.getByRole('navigation', { name: 'Main' }).first().getByRole('link', { name, exact: true })).toHaveAttribute('aria-current', 'page')
+  }
+  await page.goBack()
+  await expect(page).toHaveTitle(/^Payments · /)
+})
+
+test('in forced colours every control has an edge and what is chosen differs by more than a colour', async ({ visitor }) => {
+  const page = await visitor()
+  await page.emulateMedia({ forcedColors: 'active' })
+  await page.goto('/settings')
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  const bare = await page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>('main button:not([role]), main input:not([type=radio]), main select')]
+      .filter((each) => each.checkVisibility() && !each.closest('.sr-only'))
+      .filter((each) => {
+        const edged = (element: HTMLElement | null): boolean => element !== null && Number.parseFloat(getComputedStyle(element).borderTopWidth) > 0
+        return !edged(each) && !edged(each.parentElement) && getComputedStyle(each).outlineStyle === 'none' && each.textContent === ''
+      })
+      .map((each) => each.outerHTML.slice(0, 120)),
+  )
+  expect(bare).toEqual([])
+  const system = page.getByRole('radio', { name: 'System' })
+  await expect(system).toBeChecked()
+  const [chosen, other] = await page.evaluate(() =>
+    ['System', 'Light'].map((name) => {
+      const label = [...document.querySelectorAll('label')].find((each) => each.textContent === name)
+      const { borderTopColor, outlineStyle, backgroundColor } = getComputedStyle(label ?? document.body)
+      return [borderTopColor, outlineStyle, backgroundColor].join()
+    }),
+  )
+  expect(chosen).not.toBe(other)
+})
+
+test('with reduced motion nothing moves for longer than a blink', async ({ visitor }) => {
+  const page = await visitor()
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  for (const path of PATHS) {
+    await page.goto(path)
+    await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+    const moving = await page.evaluate(() =>
+      document
+        .getAnimations()
+        .filter((animation) => {
+          const timing = animation.effect?.getComputedTiming()
+          return Number(timing?.activeDuration ?? 0) > 20
+        })
+        .map((animation) => String((animation.effect as KeyframeEffect | null)?.target?.className)),
+    )
+    expect(moving, path).toEqual([])
+  }
+})
+
+test('an own node is tested, named by its age and speed, and a wrong one is not kept', async ({ net, visitor }) => {
+  const page = await visitor()
+  await page.goto('/settings')
+  const node = page.getByRole('textbox', { name: net.networks[0]?.name })
+  await page.getByRole('button', { name: 'Test', exact: true }).first().click()
+  await expect(page.getByText('The right chain, and it answers')).toBeVisible()
+  await expect(page.getByText('Age of its newest block')).toBeVisible()
+
+  await node.fill(net.solana.rpcUrl)
+  await page.getByRole('button', { name: 'Test and use' }).click()
+  await expect(page.getByText('This node is not used')).toBeVisible()
+  await page.reload()
+  await expect(node).toHaveValue(net.evm.rpcUrl)
+})
+
+test('an address gets a name, comes back after it was removed, and a limit is kept', async ({ net, visitor }) => {
+  const page = await visitor()
+  await page.goto('/settings')
+  await page.getByRole('button', { name: 'Add an address' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('Acme')
+  await dialog.getByRole('textbox', { name: 'Address' }).fill('0x1234')
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await expect(dialog.getByText('This is not an address. Paste the whole of it.')).toBeVisible()
+  await dialog.getByRole('textbox', { name: 'Address' }).fill(net.wallets.seller.evm.address)
+  await dialog.getByRole('button', { name: 'Save' }).click()
+  await expect(dialog).toBeHidden()
+  await page.getByRole('button', { name: 'Remove Acme' }).click()
+  await expect(page.getByRole('button', { name: 'Remove Acme' })).toBeHidden()
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(page.getByRole('button', { name: 'Remove Acme' })).toBeVisible()
+
+  const limit = page.getByRole('group', { name: /^Limits for ETH/ }).getByRole('textbox', { name: 'Per payment' })
+  await limit.fill('0.5')
+  await limit.blur()
+  await page.reload()
+  await expect(limit).toHaveValue('0.50')
+  await expect(page.getByRole('button', { name: 'Remove Acme' })).toBeVisible()
+})
