@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import { evmToken } from '#testing/tamper/evm-token.ts'
 import { evm } from '#testing/tamper/evm.ts'
+import { solanaToken } from '#testing/tamper/solana-token.ts'
 import { solana } from '#testing/tamper/solana.ts'
 import { tamper } from '#testing/tamper/tamper.ts'
 
-test.each(Object.entries({ evm, solana }))(
+test.each(Object.entries({ evm, solana, 'evm token': evmToken, 'solana token': solanaToken }))(
   'of 10,000 tampered transactions on %s every one is blocked, or makes the same payment by the verdict of the chain’s own library',
   async (_, chain) => {
     const { blocked, equal, leaked, ways } = await tamper(chain, 10_000, 0x9a1d)

@@ -1,7 +1,7 @@
 import { bytesToHex, getAddress, hexToBytes, isAddressEqual, parseTransaction, recoverTransactionAddress, serializeTransaction } from 'viem'
 import type { Hex, TransactionSerializable, TransactionSerializableEIP1559, TransactionSerialized } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { buildPayment } from '#chains/evm/build.ts'
+import { buildPayment, targetOf } from '#chains/evm/build.ts'
 import { compareSigned } from '#chains/evm/compare.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
 import { matchTransaction } from '#chains/evm/match.ts'
@@ -14,19 +14,27 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 const PAYER = privateKeyToAccount(`0x${'5e'.repeat(32)}`)
 const STRANGER = privateKeyToAccount(`0x${'bad1'.repeat(16)}`)
 
-type Fields = Required<Pick<TransactionSerializableEIP1559, 'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value'>> & {
+export type Fields = Required<Pick<TransactionSerializableEIP1559, 'chainId' | 'nonce' | 'gas' | 'maxFeePerGas' | 'maxPriorityFeePerGas' | 'value'>> & {
   to: Hex
+  data?: Hex
   type: 'eip1559'
 }
 
-/** What an attacker who understands the format changes. */
-const FIELD_CHANGES: Record<string, (dice: Dice, valid: Fields) => TransactionSerializable> = {
+export type Changes = Record<string, (dice: Dice, valid: Fields, intent: PaymentIntent) => TransactionSerializable>
+
+/** A kind of payment under attack. */
+export type Kind = {
+  asset(dice: Dice): PaymentIntent['asset']
+  /** Bits of the largest amount, and of gas above the least. */
+  size: { amount: number; gas: number }
+  changes: Changes
+  /** Whether a transaction, as viem reads it, moves the amount to the recipient and does nothing else. */
+  pays(intent: PaymentIntent, got: { to: Hex; value: bigint; data: Hex | undefined }): boolean
+}
+
+/** What an attacker who understands the format changes in any payment. */
+const COMMON_CHANGES: Changes = {
   'another chain': (dice, valid) => ({ ...valid, chainId: dice.pick([1, 8453, valid.chainId + 1, dice.upTo(1e9)]) }),
-  'another recipient': (dice, valid) => ({ ...valid, to: bytesToHex(dice.bytes(20)) }),
-  'a look-alike recipient': (dice, valid) => ({ ...valid, to: flipNibble(valid.to, 2 + 6 + dice.below(28)) }),
-  'more or less': (dice, valid) => ({ ...valid, value: dice.pick([valid.value + 1n, valid.value - 1n, valid.value * 10n, 0n, dice.big(90)]) }),
-  'data added': (dice, valid) => ({ ...valid, data: bytesToHex(dice.bytes(dice.upTo(100))) }),
-  'a token call': (dice, valid) => ({ ...valid, value: 0n, data: `0xa9059cbb${bytesToHex(dice.bytes(64)).slice(2)}` }),
   'a contract created': (dice, valid) => ({ ...valid, to: undefined, data: bytesToHex(dice.bytes(dice.upTo(40))) }),
   'an access list': (dice, valid) => ({ ...valid, accessList: [{ address: valid.to, storageKeys: dice.below(2) ? [bytesToHex(dice.bytes(32))] : [] }] }),
   'the fee drained': (dice, valid) => ({ ...valid, maxFeePerGas: valid.maxFeePerGas * BigInt(dice.upTo(100_000)) }),
@@ -43,13 +51,27 @@ const FIELD_CHANGES: Record<string, (dice: Dice, valid: Fields) => TransactionSe
   }),
 }
 
-async function attack(dice: Dice): Promise<Attack> {
-  const { intent, fields, reviewed } = newPayment(dice)
+const native: Kind = {
+  asset: () => NATIVE_ETH,
+  size: { amount: 70, gas: 9_000 },
+  changes: {
+    'another recipient': (dice, valid) => ({ ...valid, to: bytesToHex(dice.bytes(20)) }),
+    'a look-alike recipient': (dice, valid) => ({ ...valid, to: flipNibble(valid.to, 2 + 6 + dice.below(28)) }),
+    'more or less': (dice, valid) => ({ ...valid, value: dice.pick([valid.value + 1n, valid.value - 1n, valid.value * 10n, 0n, dice.big(90)]) }),
+    'data added': (dice, valid) => ({ ...valid, data: bytesToHex(dice.bytes(dice.upTo(100))) }),
+    'a token call': (dice, valid) => ({ ...valid, value: 0n, data: `0xa9059cbb${bytesToHex(dice.bytes(64)).slice(2)}` }),
+  },
+  pays: (intent, { to, value, data }) => isAddressEqual(to, intent.recipient as Hex) && value === intent.amountAtomic && data === undefined,
+}
+
+async function attack(kindOf: Kind, dice: Dice): Promise<Attack> {
+  const { intent, fields, reviewed } = newPayment(kindOf, dice)
+  const changes = { ...COMMON_CHANGES, ...kindOf.changes }
   const base = { intent, reviewed }
   const kind = dice.below(100)
   if (kind < 60) return { ...base, ...changeBytes(dice, reviewed), door: 'review' }
-  const how = dice.pick(Object.keys(FIELD_CHANGES) as [string, ...string[]])
-  const changed = FIELD_CHANGES[how]?.(dice, fields) ?? fields
+  const how = dice.pick(Object.keys(changes) as [string, ...string[]])
+  const changed = changes[how]?.(dice, fields, intent) ?? fields
   if (kind < 92) return { ...base, how, bytes: hexToBytes(serializeTransaction(changed)), door: 'review' }
   return { ...base, ...(await signAttack(dice, fields, { how, changed })) }
 }
@@ -82,39 +104,38 @@ async function signAttack(
   }
 }
 
-function newPayment(dice: Dice): { intent: PaymentIntent; fields: Fields; reviewed: Uint8Array } {
+function newPayment(kindOf: Kind, dice: Dice): { intent: PaymentIntent; fields: Fields; reviewed: Uint8Array } {
   const chainId = dice.pick([1, 31337, 8453, 11155111])
   const intent = {
     paymentId: dice.paymentId(),
     network: `eip155:${chainId}`,
-    asset: NATIVE_ETH,
+    asset: kindOf.asset(dice),
     sender: PAYER.address,
     recipient: getAddress(bytesToHex(dice.bytes(20))),
-    amountAtomic: dice.big(70),
+    amountAtomic: dice.big(kindOf.size.amount),
     maxFeeAtomic: maxFeeAtomic(),
   }
   const maxFeePerGas = BigInt(dice.upTo(50_000_000_000))
   const facts = {
     nonce: dice.below(1000),
-    gas: BigInt(21_000 + dice.below(9_000)),
+    gas: BigInt(21_000 + dice.below(kindOf.size.gas)),
     maxFeePerGas,
     maxPriorityFeePerGas: BigInt(dice.below(Number(maxFeePerGas) + 1)),
   }
   const reviewed = buildPayment({ ...intent, ...facts })
-  return { intent, fields: { type: 'eip1559', chainId, to: getAddress(intent.recipient), value: intent.amountAtomic, ...facts }, reviewed }
+  return { intent, fields: { type: 'eip1559', chainId, ...targetOf(intent), ...facts }, reviewed }
 }
 
 function accepts({ intent, reviewed, bytes, door }: Attack): boolean {
   return door === 'review' ? matchTransaction(intent, bytes).ok : compareSigned(intent, reviewed, bytes).ok
 }
 
-async function isSamePayment({ intent, reviewed, bytes, door }: Attack): Promise<boolean> {
+async function isSamePayment(kindOf: Kind, { intent, reviewed, bytes, door }: Attack): Promise<boolean> {
   const serialized = bytesToHex(bytes) as TransactionSerialized<'eip1559'>
   const got = parseTransaction(serialized)
   const { chainId, to, value, data, accessList = [], gas = 0n, maxFeePerGas = 0n, r, s } = got
-  const pays =
-    got.type === 'eip1559' && `eip155:${chainId}` === intent.network && isAddressEqual(to ?? '0x', intent.recipient as Hex) && value === intent.amountAtomic
-  const plain = data === undefined && accessList.length === 0 && gas * maxFeePerGas <= intent.maxFeeAtomic
+  const pays = got.type === 'eip1559' && `eip155:${chainId}` === intent.network && kindOf.pays(intent, { to: to ?? '0x', value: value ?? 0n, data })
+  const plain = accessList.length === 0 && gas * maxFeePerGas <= intent.maxFeeAtomic
   if (!pays || !plain) return false
   if (r === undefined || s === undefined) return door === 'review' && serializeTransaction(got) === serialized
   if (BigInt(s) > ORDER / 2n || !isAddressEqual(await recoverTransactionAddress({ serializedTransaction: serialized }), PAYER.address)) return false
@@ -127,9 +148,13 @@ function toHex32(value: bigint): Hex {
   return `0x${value.toString(16).padStart(64, '0')}`
 }
 
-function flipNibble(hex: Hex, at: number): Hex {
+export function flipNibble(hex: Hex, at: number): Hex {
   const flipped = (Number.parseInt(hex.charAt(at), 16) ^ 1).toString(16)
   return `0x${(hex.slice(0, at) + flipped + hex.slice(at + 1)).slice(2).toLowerCase()}`
 }
 
-export const evm: Chain = { attack, accepts, isSamePayment }
+export function attackOn(kindOf: Kind): Chain {
+  return { attack: (dice) => attack(kindOf, dice), accepts, isSamePayment: (made) => isSamePayment(kindOf, made) }
+}
+
+export const evm = attackOn(native)

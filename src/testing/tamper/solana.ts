@@ -1,125 +1,23 @@
-import { createPublicKey, verify } from 'node:crypto'
-import {
-  AddressLookupTableAccount,
-  ComputeBudgetInstruction,
-  ComputeBudgetProgram,
-  Keypair,
-  PublicKey,
-  SystemInstruction,
-  SystemProgram,
-  TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
-} from '@solana/web3.js'
-import bs58 from 'bs58'
+import { ComputeBudgetProgram, PublicKey } from '@solana/web3.js'
 import { buildPayment } from '#chains/solana/build.ts'
-import { compareSigned } from '#chains/solana/compare.ts'
 import { maxFeeAtomic } from '#chains/solana/fee.ts'
-import { matchTransaction } from '#chains/solana/match.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
 import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
-import { changeBytes, type Dice } from './dice.ts'
-import type { Attack, Chain } from './tamper.ts'
+import type { Dice } from './dice.ts'
+import { attackPayment, COMMON_CHANGES, key, memo, pay, PAYER, STRANGER, u64, type Change, type Draft, type Payment } from './solana-draft.ts'
+import { accepts, isSamePayment } from './solana-judge.ts'
+import type { Chain } from './tamper.ts'
 
-const PAYER = Keypair.fromSeed(new Uint8Array(32).fill(0x5e))
-const STRANGER = Keypair.fromSeed(new Uint8Array(32).fill(0xbd))
-const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
-const MEMO_V1 = new PublicKey('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo')
-const LIGHTHOUSE = new PublicKey('L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95')
-
-/** A transaction before it is compiled, for an attacker to change. */
-type Draft = {
-  payer: PublicKey
-  blockhash: string
-  limit: TransactionInstruction
-  price: TransactionInstruction
-  transfer: TransactionInstruction
-  memo: TransactionInstruction
-  before: TransactionInstruction[]
-  after: TransactionInstruction[]
-  shape: 'v0' | 'legacy' | 'lookup'
-  unordered: boolean
-}
-
-type Change = (dice: Dice, valid: Draft, intent: PaymentIntent) => Partial<Draft>
-
-const key = (dice: Dice) => new PublicKey(dice.bytes(32))
-const memo = (text: string | Uint8Array, keys: TransactionInstruction['keys'] = [], programId = MEMO) =>
-  new TransactionInstruction({ programId, keys, data: Buffer.from(text) })
-const pay = (from: PublicKey, to: PublicKey, lamports: bigint) => SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports })
-const guard = (dice: Dice, tag = 2 + dice.below(15), more: PublicKey[] = []) =>
-  new TransactionInstruction({
-    programId: LIGHTHOUSE,
-    keys: [PAYER.publicKey, ...more].map((pubkey) => ({ pubkey, isSigner: pubkey === PAYER.publicKey, isWritable: pubkey !== SystemProgram.programId })),
-    data: Buffer.from([tag, ...dice.bytes(dice.upTo(20))]),
-  })
-const u64 = (value: bigint) => BigInt.asUintN(64, value)
-
-/** What an attacker who understands the format changes. */
-const CHANGES: Record<string, Change> = {
+/** What an attacker changes in a transfer of SOL. */
+const changes: Record<string, Change> = {
   'another recipient': (dice, _, intent) => ({ transfer: pay(PAYER.publicKey, key(dice), intent.amountAtomic) }),
   'another amount': (dice, _, intent) => ({
     transfer: pay(PAYER.publicKey, new PublicKey(intent.recipient), u64(dice.pick([intent.amountAtomic + 1n, intent.amountAtomic - 1n, 0n, dice.big(60)]))),
   }),
   'another payer of the amount': (dice, _, intent) => ({ transfer: pay(STRANGER.publicKey, new PublicKey(intent.recipient), intent.amountAtomic) }),
-  'another fee payer': () => ({ payer: STRANGER.publicKey }),
-  'a second transfer': (dice) => ({ after: [pay(PAYER.publicKey, key(dice), dice.big(40))] }),
-  'the same transfer twice': (_, valid) => ({ before: [valid.transfer] }),
-  'a transfer with a seed': (dice) => ({
-    after: [
-      SystemProgram.transfer({
-        fromPubkey: PAYER.publicKey,
-        toPubkey: key(dice),
-        lamports: 1n,
-        basePubkey: PAYER.publicKey,
-        seed: 'x',
-        programId: SystemProgram.programId,
-      }),
-    ],
-  }),
-  'a memo of another payment': (dice) => ({ memo: memo(dice.paymentId()) }),
-  'a memo with a tail': (dice, _, intent) => ({ memo: memo(intent.paymentId + dice.pick([' ', '\0', '\u200b', 'x'])) }),
-  'a memo with a byte order mark': (_, __, intent) => ({ memo: memo(`\ufeff${intent.paymentId}`) }),
-  'a memo that is not text': (dice) => ({ memo: memo(Uint8Array.from([0xff, ...dice.bytes(8)])) }),
-  'two memos': (dice, valid) => ({ after: [dice.pick([valid.memo, memo('more')])] }),
-  'the older memo program': (_, __, intent) => ({ memo: memo(intent.paymentId, [], MEMO_V1) }),
-  'a memo signed by the payer': (_, __, intent) => ({ memo: memo(intent.paymentId, [{ pubkey: PAYER.publicKey, isSigner: true, isWritable: false }]) }),
-  'an extra signer': (_, __, intent) => ({ memo: memo(intent.paymentId, [{ pubkey: STRANGER.publicKey, isSigner: true, isWritable: false }]) }),
-  'another limit': (dice) => ({ limit: ComputeBudgetProgram.setComputeUnitLimit({ units: dice.below(dice.pick([60_001, 120_000, 1_400_000])) }) }),
-  'another price': (dice) => ({ price: ComputeBudgetProgram.setComputeUnitPrice({ microLamports: u64(dice.big(dice.pick([16, 30, 50, 64]))) }) }),
-  'a limit twice': (dice, valid) => ({ after: [dice.pick([valid.limit, valid.price])] }),
-  'a limit left out': (dice, valid) => (dice.below(2) ? { limit: valid.price } : { price: valid.limit }),
-  'a heap frame': () => ({ before: [ComputeBudgetProgram.requestHeapFrame({ bytes: 32_768 })] }),
-  'an account assigned': (dice) => ({ after: [SystemProgram.assign({ accountPubkey: PAYER.publicKey, programId: key(dice) })] }),
-  'an account created': (dice) => ({
-    after: [
-      SystemProgram.createAccount({ fromPubkey: PAYER.publicKey, newAccountPubkey: STRANGER.publicKey, lamports: 1_000_000, space: 0, programId: key(dice) }),
-    ],
-  }),
-  'a durable nonce': (dice) => ({ before: [SystemProgram.nonceAdvance({ noncePubkey: key(dice), authorizedPubkey: PAYER.publicKey })] }),
-  'an unknown program': (dice) => ({
-    after: [
-      new TransactionInstruction({
-        programId: key(dice),
-        keys: [{ pubkey: PAYER.publicKey, isSigner: true, isWritable: true }],
-        data: Buffer.from(dice.bytes(4)),
-      }),
-    ],
-  }),
-  'wallet guards': (dice) => ({
-    before: Array.from({ length: dice.below(4) }, () => guard(dice)),
-    after: Array.from({ length: dice.upTo(2) }, () => guard(dice)),
-  }),
-  'a guard that writes': (dice) => ({
-    before: [dice.pick([guard(dice, 0, [key(dice)]), guard(dice, 1, [key(dice)]), guard(dice, 2, [SystemProgram.programId])])],
-  }),
-  'a lookup table': () => ({ shape: 'lookup' }),
-  'the legacy format': () => ({ shape: 'legacy' }),
-  'another order': () => ({ unordered: true }),
-  'another blockhash': (dice) => ({ blockhash: key(dice).toBase58() }),
+  ...COMMON_CHANGES,
 }
 
-function newPayment(dice: Dice): { intent: PaymentIntent; draft: Draft; reviewed: Uint8Array } {
+function newPayment(dice: Dice): Payment {
   const blockhash = key(dice).toBase58()
   const unitLimit = 10_000 + dice.below(50_001)
   const unitPriceMicroLamports = BigInt(dice.below(50_001))
@@ -138,7 +36,9 @@ function newPayment(dice: Dice): { intent: PaymentIntent; draft: Draft; reviewed
     limit: ComputeBudgetProgram.setComputeUnitLimit({ units: unitLimit }),
     price: ComputeBudgetProgram.setComputeUnitPrice({ microLamports: unitPriceMicroLamports }),
     transfer: pay(PAYER.publicKey, new PublicKey(intent.recipient), intent.amountAtomic),
+    open: [],
     memo: memo(intent.paymentId),
+    memoFirst: false,
     before: [],
     after: [],
     shape: 'v0',
@@ -147,104 +47,13 @@ function newPayment(dice: Dice): { intent: PaymentIntent; draft: Draft; reviewed
   return { intent, draft, reviewed: buildPayment({ ...intent, blockhash, unitLimit, unitPriceMicroLamports }) }
 }
 
-function compile({ payer, blockhash, limit, price, transfer, memo: note, before, after, shape, unordered }: Draft): VersionedTransaction {
-  const ordered = [...before, limit, price, transfer, note, ...after]
-  const message = new TransactionMessage({ payerKey: payer, recentBlockhash: blockhash, instructions: unordered ? ordered.reverse() : ordered })
-  if (shape === 'legacy') return new VersionedTransaction(message.compileToLegacyMessage())
-  if (shape === 'v0') return new VersionedTransaction(message.compileToV0Message())
-  const addresses = transfer.keys.slice(1).map(({ pubkey }) => pubkey)
-  const state = { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses }
-  return new VersionedTransaction(message.compileToV0Message([new AddressLookupTableAccount({ key: STRANGER.publicKey, state })]))
+export const solana: Chain = {
+  attack: async (dice) => attackPayment(dice, newPayment(dice), changes),
+  accepts,
+  isSamePayment: (attack) =>
+    isSamePayment(
+      attack,
+      ({ sender, recipient, amountAtomic }, { sol, tokens, opened }) =>
+        sol.join() === `${sender} ${recipient} ${amountAtomic}` && tokens.length === 0 && opened.length === 0,
+    ),
 }
-
-async function attack(dice: Dice): Promise<Attack> {
-  const { intent, draft, reviewed } = newPayment(dice)
-  const kind = dice.below(100)
-  if (kind < 55) return { intent, reviewed, ...changeBytes(dice, reviewed), door: 'review' }
-  const how = dice.pick(Object.keys(CHANGES) as [string, ...string[]])
-  const changed = compile({ ...draft, ...CHANGES[how]?.(dice, draft, intent) })
-  if (kind < 88) return { intent, reviewed, how, bytes: changed.serialize(), door: 'review' }
-  return { intent, reviewed, ...signAttack(dice, compile(draft), { how, changed }) }
-}
-
-/** What a wallet that lies, or somebody between it and us, gives back. */
-function signAttack(
-  dice: Dice,
-  valid: VersionedTransaction,
-  { how, changed }: { how: string; changed: VersionedTransaction },
-): Pick<Attack, 'how' | 'bytes' | 'door'> {
-  const door = dice.pick<Attack['door']>(['signed', 'signed', 'review'])
-  switch (dice.below(6)) {
-    case 4:
-      return { how: 'not signed at all', bytes: valid.serialize(), door: 'signed' }
-    case 0:
-      sign(valid)
-      return { how: 'signed as it was shown', bytes: valid.serialize(), door }
-    case 1:
-      valid.signatures = [bs58.decode(bs58.encode(new Uint8Array(64).fill(1))), ...valid.signatures.slice(1)]
-      return { how: 'a signature made up', bytes: valid.serialize(), door }
-    case 2: {
-      sign(valid)
-      const tampered = changeBytes(dice, valid.serialize())
-      return { how: `signed, then ${tampered.how}`, bytes: tampered.bytes, door }
-    }
-    default:
-      sign(changed)
-      return { how: `signed with ${how}`, bytes: changed.serialize(), door }
-  }
-}
-
-/** With every key the attacker could have. */
-function sign(transaction: VersionedTransaction): void {
-  const { staticAccountKeys, header } = transaction.message
-  const signers = staticAccountKeys.slice(0, header.numRequiredSignatures)
-  transaction.sign([PAYER, STRANGER].filter(({ publicKey }) => signers.some((signer) => signer.equals(publicKey))))
-}
-
-function accepts({ intent, reviewed, bytes, door }: Attack): boolean {
-  return door === 'review' ? matchTransaction(intent, bytes).ok : compareSigned(intent, reviewed, bytes).ok
-}
-
-async function isSamePayment({ intent, reviewed, bytes, door }: Attack): Promise<boolean> {
-  const got = VersionedTransaction.deserialize(bytes)
-  if (!Buffer.from(got.serialize()).equals(bytes) || got.message.addressTableLookups.length > 0) return false
-  const { staticAccountKeys, header } = got.message
-  if (header.numRequiredSignatures !== 1 || staticAccountKeys[0]?.toBase58() !== intent.sender) return false
-  const { instructions, recentBlockhash } = TransactionMessage.decompile(got.message)
-  const read = readInstructions(instructions)
-  const pays = read.transfers.join() === [intent.sender, intent.recipient, intent.amountAtomic].join()
-  const bound = 5000n + (read.price * read.limit + 999_999n) / 1_000_000n
-  if (!pays || read.memos.join() !== intent.paymentId || read.others > 0 || bound > intent.maxFeeAtomic) return false
-  const [signature = new Uint8Array()] = got.signatures
-  const unsigned = signature.every((byte) => byte === 0)
-  if (!unsigned && !isSignedBy(PAYER.publicKey, got.message.serialize(), signature)) return false
-  if (door === 'review') return read.guards === 0
-  const shown = VersionedTransaction.deserialize(reviewed)
-  const before = readInstructions(TransactionMessage.decompile(shown.message).instructions)
-  return !unsigned && read.guards <= 3 && recentBlockhash === shown.message.recentBlockhash && read.limit <= before.limit && read.price <= before.price
-}
-
-function readInstructions(instructions: readonly TransactionInstruction[]) {
-  const read = { transfers: [] as unknown[], memos: [] as string[], limit: 0n, price: 0n, guards: 0, others: 0 }
-  for (const instruction of instructions) {
-    const { programId, data, keys } = instruction
-    if (programId.equals(SystemProgram.programId) && SystemInstruction.decodeInstructionType(instruction) === 'Transfer') {
-      const { fromPubkey, toPubkey, lamports } = SystemInstruction.decodeTransfer(instruction)
-      read.transfers.push(fromPubkey.toBase58(), toPubkey.toBase58(), lamports)
-    } else if (programId.equals(MEMO) || programId.equals(MEMO_V1)) read.memos.push(data.toString('utf8'))
-    else if (programId.equals(LIGHTHOUSE) && (data[0] ?? 0) > 1 && !keys.some(({ pubkey }) => pubkey.equals(SystemProgram.programId))) read.guards++
-    else if (!programId.equals(ComputeBudgetProgram.programId)) read.others++
-    else if (ComputeBudgetInstruction.decodeInstructionType(instruction) === 'SetComputeUnitLimit')
-      read.limit += BigInt(ComputeBudgetInstruction.decodeSetComputeUnitLimit(instruction).units)
-    else read.price += BigInt(ComputeBudgetInstruction.decodeSetComputeUnitPrice(instruction).microLamports)
-  }
-  return read
-}
-
-/** OpenSSL's verdict. */
-function isSignedBy(signer: PublicKey, message: Uint8Array, signature: Uint8Array): boolean {
-  const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), signer.toBytes()])
-  return verify(null, message, createPublicKey({ key: der, format: 'der', type: 'spki' }), signature)
-}
-
-export const solana: Chain = { attack, accepts, isSamePayment }

@@ -1,0 +1,160 @@
+import { ComputeBudgetProgram, PublicKey, SystemProgram } from '@solana/web3.js'
+import { buildPayment } from '#chains/solana/build.ts'
+import { maxFeeAtomic } from '#chains/solana/fee.ts'
+import { SOLANA_DEVNET } from '#contract/network.ts'
+import { accountOf, openAccount, TOKEN, TOKEN_2022, tokenInstruction, transferChecked, type CheckedTransfer } from '../token-instructions.ts'
+import type { Dice } from './dice.ts'
+import { attackPayment, COMMON_CHANGES, key, memo, pay, PAYER, STRANGER, u64, type Change, type Draft, type Payment } from './solana-draft.ts'
+import { accepts, isSamePayment } from './solana-judge.ts'
+import type { Chain } from './tamper.ts'
+
+const payer = PAYER.publicKey
+const stranger = STRANGER.publicKey
+
+/** The transfer of the intent, with something else in one place. */
+function transfer(valid: Draft, change: Partial<CheckedTransfer>) {
+  const [source = payer, mint = payer, destination = payer, authority = payer] = valid.transfer.keys.map(({ pubkey }) => pubkey)
+  const { programId: program, data } = valid.transfer
+  return transferChecked({ source, mint, destination, authority, amount: data.readBigUInt64LE(1), decimals: data[9] ?? 0, program, ...change })
+}
+
+const sourceOf = (valid: Draft) => valid.transfer.keys[0]?.pubkey ?? payer
+const mintOf = (valid: Draft) => valid.transfer.keys[1]?.pubkey ?? payer
+const otherProgram = (valid: Draft) => (valid.transfer.programId.equals(TOKEN) ? TOKEN_2022 : TOKEN)
+
+/** An instruction of the token program over the payer's account, for somebody else. */
+const overSource = (valid: Draft, data: number[], other: PublicKey) =>
+  tokenInstruction(
+    data,
+    [
+      { pubkey: sourceOf(valid), isWritable: true },
+      { pubkey: other, isWritable: true },
+      { pubkey: payer, isSigner: true },
+    ],
+    valid.transfer.programId,
+  )
+
+/** What an attacker who understands tokens changes. */
+const changes: Record<string, Change> = {
+  ...COMMON_CHANGES,
+  'another account': (dice, valid) => ({ transfer: transfer(valid, { destination: key(dice) }) }),
+  'another owner’s account': (dice, valid) => ({ transfer: transfer(valid, { destination: accountOf(key(dice), mintOf(valid), valid.transfer.programId) }) }),
+  'the wallet as account': (_, valid, intent) => ({ transfer: transfer(valid, { destination: new PublicKey(intent.recipient) }) }),
+  'back to the payer': (_, valid) => ({ transfer: transfer(valid, { destination: sourceOf(valid) }) }),
+  'the account under the other program': (_, valid, intent) => ({
+    transfer: transfer(valid, { destination: accountOf(new PublicKey(intent.recipient), mintOf(valid), otherProgram(valid)) }),
+  }),
+  'everything under the other program': (_, valid, intent) => {
+    const program = otherProgram(valid)
+    const [source, destination] = [payer, new PublicKey(intent.recipient)].map((owner) => accountOf(owner, mintOf(valid), program))
+    return { transfer: transfer(valid, { program, source, destination }), open: [] }
+  },
+  'another source': (dice, valid) => ({ transfer: transfer(valid, { source: key(dice) }) }),
+  'another authority': (_, valid) => ({ transfer: transfer(valid, { authority: stranger }) }),
+  'another mint': (dice, valid) => ({ transfer: transfer(valid, { mint: key(dice) }) }),
+  'another mint’s accounts': (dice, valid, intent) => {
+    const [mint, program] = [key(dice), valid.transfer.programId]
+    const [source, destination] = [payer, new PublicKey(intent.recipient)].map((owner) => accountOf(owner, mint, program))
+    return { transfer: transfer(valid, { mint, source, destination }), open: [] }
+  },
+  'another amount': (dice, valid, { amountAtomic: amount }) => ({
+    transfer: transfer(valid, { amount: u64(dice.pick([amount + 1n, amount - 1n, amount * 1000n, 0n, dice.big(64)])) }),
+  }),
+  'other decimals': (dice, valid) => ({ transfer: transfer(valid, { decimals: dice.below(256) }) }),
+  'further accounts': (dice, valid) => ({ transfer: transfer(valid, { more: [key(dice)] }) }),
+  'a second token transfer': (dice, valid) => ({ after: [transfer(valid, { destination: key(dice), amount: u64(dice.big(40)) })] }),
+  'SOL beside it': (dice) => ({ after: [pay(payer, key(dice), dice.big(40))] }),
+  'SOL instead': (_, __, intent) => ({ transfer: pay(payer, new PublicKey(intent.recipient), u64(intent.amountAtomic)) }),
+  'an unchecked transfer': (dice, valid) => ({ transfer: overSource(valid, [3, ...dice.bytes(8)], key(dice)) }),
+  'an approval': (dice, valid) => ({ after: [overSource(valid, [dice.pick([4, 13]), ...dice.bytes(dice.pick([8, 9]))], key(dice))] }),
+  'an account given away': (dice, valid) => ({ after: [overSource(valid, [6, 2, 1, ...dice.bytes(32)], key(dice))] }),
+  'an account closed': (dice, valid) => ({ after: [overSource(valid, [9], key(dice))] }),
+  'tokens burned': (dice, valid) => ({ before: [overSource(valid, [dice.pick([8, 15]), ...dice.bytes(8)], mintOf(valid))] }),
+  'any token instruction': (dice, valid) => ({ after: [overSource(valid, [...dice.bytes(dice.upTo(12))], key(dice))] }),
+  'the account opened or not': (_, valid, intent) => ({
+    open: valid.open.length > 0 ? [] : [openAccount({ payer, owner: new PublicKey(intent.recipient), mint: mintOf(valid), program: valid.transfer.programId })],
+  }),
+  'another’s account opened': (dice, valid) => ({
+    open: [openAccount({ payer, owner: key(dice), mint: mintOf(valid), program: valid.transfer.programId })],
+  }),
+  'an account opened at another address': (dice, valid, intent) => ({
+    open: [openAccount({ payer, owner: new PublicKey(intent.recipient), mint: mintOf(valid), program: valid.transfer.programId, account: key(dice) })],
+  }),
+  'an account of another mint opened': (dice, valid, intent) => ({
+    open: [openAccount({ payer, owner: new PublicKey(intent.recipient), mint: key(dice), program: valid.transfer.programId })],
+  }),
+  'two accounts opened': (dice, valid) => ({ after: [openAccount({ payer, owner: key(dice), mint: mintOf(valid), program: valid.transfer.programId })] }),
+  'an account opened at a stranger’s cost': (_, valid, intent) => ({
+    open: [openAccount({ payer: stranger, owner: new PublicKey(intent.recipient), mint: mintOf(valid), program: valid.transfer.programId })],
+  }),
+  'another kind of opening': (dice, valid, intent) => ({
+    open: [
+      openAccount({
+        payer,
+        owner: new PublicKey(intent.recipient),
+        mint: mintOf(valid),
+        program: valid.transfer.programId,
+        data: dice.pick([[], [0], [2], [1, 0]]),
+      }),
+    ],
+  }),
+  'the memo after the transfer': () => ({ memoFirst: false }),
+  'a mint that can be written': (_, valid) => ({ transfer: writable(transfer(valid, {})) }),
+}
+
+function writable(instruction: Draft['transfer']): Draft['transfer'] {
+  const mint = instruction.keys[1]
+  if (mint) mint.isWritable = true
+  return instruction
+}
+
+function newPayment(dice: Dice): Payment {
+  const [blockhash, mint, recipient] = [key(dice).toBase58(), key(dice), key(dice)]
+  const program = dice.pick([TOKEN, TOKEN_2022])
+  const unitLimit = 20_000 + dice.below(180_001)
+  const unitPriceMicroLamports = BigInt(dice.below(50_001))
+  const decimals = dice.pick([6, 9, 0])
+  const opensAccount = dice.below(2) === 1
+  const intent = {
+    paymentId: dice.paymentId(),
+    network: SOLANA_DEVNET,
+    asset: { address: mint.toBase58(), symbol: 'USDC', name: 'USD Coin', decimals, native: false },
+    sender: payer.toBase58(),
+    recipient: recipient.toBase58(),
+    amountAtomic: dice.big(60),
+    maxFeeAtomic: maxFeeAtomic(),
+  }
+  const [source, destination] = [accountOf(payer, mint, program), accountOf(recipient, mint, program)]
+  const draft: Draft = {
+    payer,
+    blockhash,
+    limit: ComputeBudgetProgram.setComputeUnitLimit({ units: unitLimit }),
+    price: ComputeBudgetProgram.setComputeUnitPrice({ microLamports: unitPriceMicroLamports }),
+    transfer: transferChecked({ source, mint, destination, authority: payer, amount: intent.amountAtomic, decimals, program }),
+    open: opensAccount ? [openAccount({ payer, owner: recipient, mint, program })] : [],
+    memo: memo(intent.paymentId),
+    memoFirst: true,
+    before: [],
+    after: [],
+    shape: 'v0',
+    unordered: false,
+  }
+  const token = { program: program.toBase58(), opensAccount }
+  return { intent, draft, reviewed: buildPayment({ ...intent, blockhash, unitLimit, unitPriceMicroLamports, token }) }
+}
+
+export const solanaToken: Chain = {
+  attack: async (dice) => attackPayment(dice, newPayment(dice), changes),
+  accepts,
+  isSamePayment: (attack) =>
+    isSamePayment(attack, ({ asset, sender, recipient, amountAtomic }, { sol, tokens, opened }) =>
+      // The chain takes a mint's transfer under the mint's own program alone, so either of the two may stand here.
+      [TOKEN, TOKEN_2022].some((program) => {
+        const mint = new PublicKey(asset.address)
+        const [source, destination] = [sender, recipient].map((owner) => accountOf(new PublicKey(owner), mint, program).toBase58())
+        const paid = tokens.join() === [program.toBase58(), source, asset.address, destination, sender, amountAtomic, asset.decimals].join(' ')
+        const opening = [sender, destination, recipient, asset.address, SystemProgram.programId.toBase58(), program.toBase58()].join(' ')
+        return paid && sol.length === 0 && (opened.length === 0 || opened.join() === opening)
+      }),
+    ),
+}
