@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
-import { Network } from '#contract/network.ts'
+import { NetworkConfig } from '#contract/network-config.ts'
+import type { Network } from '#contract/network.ts'
 import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/relay-offer.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
 import { HostedRuleText, readRules } from './hosted/rules.ts'
@@ -130,7 +131,7 @@ const variables = {
   },
   DATA_DIR: { schema: v.optional(v.string(), '.paydesk/bff'), expected: 'a folder of this process alone', example: '.paydesk/bff' },
   NETWORKS: {
-    schema: v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(Network), v.minLength(1, 'Expected at least one network.')),
+    schema: v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(NetworkConfig), v.minLength(1, 'Expected at least one network.')),
     expected: 'a JSON array of networks (or their file in NETWORKS_FILE)',
     example:
       '[{"network":"eip155:8453","name":"Base","rpcUrls":["https://mainnet.base.org"],"testnet":false,"blockTimeMs":2000,"confirmations":10,' +

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
-import { Network } from '#contract/network.ts'
+import { NetworkConfig } from '#contract/network-config.ts'
+import type { Network } from '#contract/network.ts'
 import { isKmsKey } from './wallets/kms-key.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
 
@@ -53,7 +54,7 @@ export function readEnv(env: Env): Env {
   }
 }
 
-const networksText = v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(Network), v.minLength(1, 'Expected at least one network.'))
+const networksText = v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(NetworkConfig), v.minLength(1, 'Expected at least one network.'))
 
 /** One row a variable: what it must be, an example, and how it is read. */
 const variables = {
