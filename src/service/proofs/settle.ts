@@ -4,14 +4,14 @@ import { ProofCheck } from '#contract/proof.ts'
 import { coSign } from '../wallets/sign-call.ts'
 import type { Chain, Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
-import { grantOnce, releaseClaim, type ClaimRecord, type HeldClaim } from '../db/claims.ts'
+import { findClaim, grantOnce, releaseClaim, type ClaimRecord, type HeldClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../payments/network.ts'
 import { followQuestion } from '../settlements/follow.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
 import { checkSignature } from './check-authorization.ts'
-import { undecided } from './checklist.ts'
+import { ProofRefused, undecided } from './checklist.ts'
 import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
 import { hold } from './hold.ts'
 import { judge, judgeMemo, judgeTransfer, type Landed } from './judge.ts'
@@ -34,21 +34,24 @@ export async function settle(context: Context, job: Job): Promise<Settled> {
 
 async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
   const chain = chainOf(context, job.terms.network.network)
-  const { key, bytes, authorization, signature } = job.examined
+  const { key, authorization, signature } = job.examined
   // Whoever has not signed takes no slot from whoever has.
   if (authorization) await orUndecided(job.deadline.within(checkSignature({ chain, terms: job.terms, authorization, checklist: job.checklist })))
   if (key !== null) {
+    const question = { accountId: job.accountId, network: chain.network.network, key, fingerprint: job.fingerprint }
     // The payee may have settled it alone, with what it was built for that.
-    await followQuestion(context, { accountId: job.accountId, network: chain.network.network, key, fingerprint: job.fingerprint })
-    return holding(context, job, {
-      key,
-      work: async (held) => {
-        if (authorization) return settleAuthorization(context, job, { chain, held, authorization })
-        const told = await askRemote(job)
-        if (bytes && !(job.remote && job.examined.sponsor)) return settleSigned(context, job, { chain, held, bytes })
-        return settleSeen(context, job, { chain, held, signature: signature ?? told })
-      },
-    })
+    await followQuestion(context, question)
+    try {
+      return await holding(context, job, { key, work: (held) => settleHeld(context, job, { chain, held }) })
+    } catch (error) {
+      // Or while this was under way: then what looks used is this very payment.
+      const settled = error instanceof ProofRefused ? await followQuestion(context, question) : undefined
+      if (!settled || settled.status === 'created') throw error
+      const claim = await findClaim(context.db, question)
+      if (claim?.paymentId === settled.id) return repeat(context, job, claim)
+      if (settled.status !== 'pending') throw error
+      return { state: 'pending', payment: settled, alreadyProcessed: false, checks: job.checklist.checks.filter(({ ok }) => ok) }
+    }
   }
   const seen = await look(chain, job, { signature: signatureOf(signature) })
   if (!isCertain(seen)) return pending(job)
@@ -62,6 +65,14 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
       return finish(context, job, { seen, held, signature: signatureOf(signature) })
     },
   })
+}
+
+async function settleHeld(context: Context, job: Job, { chain, held }: Held): Promise<Settled> {
+  const { bytes, authorization, signature } = job.examined
+  if (authorization) return settleAuthorization(context, job, { chain, held, authorization })
+  const told = await askRemote(job)
+  if (bytes && !(job.remote && job.examined.sponsor)) return settleSigned(context, job, { chain, held, bytes })
+  return settleSeen(context, job, { chain, held, signature: signature ?? told })
 }
 
 async function askRemote({ remote }: Job): Promise<string | null> {

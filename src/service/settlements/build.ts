@@ -5,10 +5,11 @@ import type { Actor, Context } from '../context.ts'
 import { findClaim } from '../db/claims.ts'
 import { chainOf, refuseParameters } from '../payments/network.ts'
 import { readPriorityFee } from '../payments/read-wish.ts'
-import { Checklist, undecided } from '../proofs/checklist.ts'
+import { Checklist, ProofRefused, undecided } from '../proofs/checklist.ts'
 import { Deadline } from '../proofs/deadline.ts'
 import { examine } from '../proofs/examine.ts'
 import type { Job } from '../proofs/outcome.ts'
+import { withOwnFacilitators } from '../proofs/own-facilitators.ts'
 import { chooseFacilitator, fingerprintOf, readProof, readTerms } from '../proofs/receive.ts'
 import { openRemote } from '../proofs/remote.ts'
 import { settle } from '../proofs/settle.ts'
@@ -16,7 +17,7 @@ import { isCertain } from '../proofs/watch.ts'
 import { acknowledge } from './acknowledge.ts'
 import { followQuestion } from './follow.ts'
 import { order } from './order.ts'
-import { prepare } from './prepare.ts'
+import { prepare, type Prepared } from './prepare.ts'
 
 /** How long the chain is looked at before the answer is that nothing is decided. */
 const WITHIN_MS = 20_000
@@ -27,7 +28,8 @@ const WITHIN_MS = 20_000
  * @throws `INVALID_PARAMETERS`; `INVALID_PAYMENT_PROOF` for a proof that is proven bad; `INSUFFICIENT_BALANCE` when the payee cannot pay the network;
  * `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
  */
-export async function buildSettlement(context: Context, actor: Actor, body: SettlementInput): Promise<EndpointReply<'transactionReceive'>> {
+export async function buildSettlement(service: Context, actor: Actor, body: SettlementInput): Promise<EndpointReply<'transactionReceive'>> {
+  const context = await withOwnFacilitators(service, actor.accountId)
   // The payee itself pays the network where the payer does not.
   const terms = readTerms(context, body, [body.walletAddress])
   const { network } = terms
@@ -48,9 +50,22 @@ export async function buildSettlement(context: Context, actor: Actor, body: Sett
     if (settled.state === 'pending' || !settled.payment) throw undecided('The payment is not confirmed on the chain yet. Send the same request again.')
     return acknowledge(context, { ...settled, payment: settled.payment, terms, priorityFeeAtomic })
   }
-  const prepared = await prepare(context, job, priorityFeeAtomic)
+  const prepared = await prepareUnlessLanded(context, job, priorityFeeAtomic)
   await remote?.verify()
   return order(context, job, prepared)
+}
+
+/** What looks used may be what was built here before, and has just landed: then nothing is refused, and nothing is certain yet. */
+async function prepareUnlessLanded(context: Context, job: Job, priorityFeeAtomic: bigint | undefined): Promise<Prepared> {
+  try {
+    return await prepare(context, job, priorityFeeAtomic)
+  } catch (error) {
+    const { accountId, terms, examined, fingerprint } = job
+    const question = { accountId, network: terms.network.network, key: examined.key ?? '', fingerprint }
+    const settled = error instanceof ProofRefused ? await followQuestion(context, question) : undefined
+    if (!settled || settled.status === 'created') throw error
+    throw undecided('The payment is on the chain, and not confirmed yet. Send the same request again.')
+  }
 }
 
 /** Whether the payer has been charged already, by its own transaction or because somebody settled this proof before. */

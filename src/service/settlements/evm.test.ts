@@ -1,16 +1,17 @@
 import { eq } from 'drizzle-orm'
-import { createWalletClient, http, keccak256, parseEther, parseTransaction, stringToBytes, toHex, type Hex } from 'viem'
-import type { PrivateKeyAccount } from 'viem/accounts'
+import { createWalletClient, erc20Abi, http, keccak256, parseEther, parseTransaction, stringToBytes, toHex, type Hex } from 'viem'
+import { generatePrivateKey, privateKeyToAddress, type PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Asset } from '#contract/network.ts'
-import { approvePermit2, deployTokens, evmPayer, payBill, sendFrom, type EvmTokens } from '#testing/token-payers.ts'
+import { isPaid } from '#contract/payment.ts'
+import { approvePermit2, deployTokens, evmPayer, payBill, sendFrom, withFacilitator, type EvmTokens } from '#testing/token-payers.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { alter, proveTxid, refusal, refused } from '#testing/proofs.ts'
 import { eventually, openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
 import { encodeHeader } from '#x402/header.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import type { Actor, Context } from '../context.ts'
-import { event } from '../db/schema.ts'
+import { event, payment } from '../db/schema.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { reportSubmitted } from '../payments/report.ts'
 import { receivePayment } from '../proofs/receive.ts'
@@ -144,6 +145,38 @@ describe('an authorization of EIP-3009', () => {
     await settle(all.payee, built.transaction)
     expect(await receive(all, proof)).toMatchObject({ verified: true, alreadyProcessed: true, paymentId: built.paymentId })
     expect(await status(built.paymentId)).toBe('confirmed')
+  })
+
+  test('that the payee sends while the other door sends it too moves once, and is one payment', async () => {
+    const all = await parties()
+    const proof = await dollars(all)
+    const secret = generatePrivateKey()
+    await evm.client.setBalance({ address: privateKeyToAddress(secret), value: parseEther('1') })
+    const sponsored = await withFacilitator(context, actor.accountId, { evm: secret })
+    const built = await build(all, proof)
+    const pooled = parseTransaction(toHex(Buffer.from(built.transaction, 'base64')))
+    if (pooled.type !== 'eip1559') throw new Error('not such a transaction')
+    await evm.client.sendRawTransaction({ serializedTransaction: await all.payee.signTransaction(pooled) })
+    let answered = false
+    const ask = { walletAddress: all.payee.address, paymentProof: proof, expectedAmount: '1', asset: 'USDC', resource: URL, timeout: 30 }
+    const answering = receivePayment(sponsored, actor, ask).finally(() => (answered = true))
+    while (!answered) {
+      await evm.mine()
+      await follow()
+    }
+    expect(await answering).toMatchObject({ verified: true })
+    await evm.mine(3)
+    await follow()
+    const rows = await context.db.select().from(payment).where(eq(payment.sender, all.payer.address))
+    expect(rows.filter(({ status: now }) => isPaid(now))).toHaveLength(1)
+    expect(rows.every(({ status: now }) => isPaid(now) || now === 'expired')).toBe(true)
+    const balance = await evm.client.readContract({
+      address: tokens.usdc.address as Hex,
+      abi: erc20Abi,
+      functionName: 'balanceOf',
+      args: [all.payee.address],
+    })
+    expect(balance).toBe(1_000_000n)
   })
 
   test('is built as often as it is asked for, as one payment, until it has landed', async () => {
