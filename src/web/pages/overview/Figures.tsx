@@ -14,7 +14,6 @@ import { buttonClass } from '../../ui/button-class.ts'
 import { Card } from '../../ui/Card.tsx'
 import { StatusMix } from '../../ui/chart/StatusMix.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'
-import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { AssetCard } from './AssetCard.tsx'
@@ -52,11 +51,6 @@ export function Figures({ viewer }: { viewer: Viewer }) {
         <QueryError busy={query.isFetching} error={query.error} onRetry={() => void query.refetch()} />
       ) : (
         <SummarySkeleton />
-      )}
-      {viewer.wallets === 'all' && (
-        <Link className={buttonClass({ variant: 'quiet', wide: true }, 'mt-4 lg:hidden')} to={pathTo('developers', {})}>
-          <Icon name="code" /> <Trans>API keys and usage</Trans>
-        </Link>
       )}
     </>
   )

@@ -1,10 +1,12 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
 import { statusesOf, type PaymentFilter } from '../../api/payment-filter.ts'
 import { pathTo, readSearch } from '../../paths.ts'
 import { usePreferences } from '../../preferences.ts'
 import { navigate } from '../../router/location.ts'
 import { useConfig } from '../../shell/use-config.ts'
 import { Button } from '../../ui/Button.tsx'
+import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
@@ -21,6 +23,8 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
   const { t } = useLingui()
   const zone = usePreferences().timeZone
   const now = useNow()
+  // A phone shows what is set as chips, and what can be set on demand.
+  const [open, setOpen] = useState(false)
   const change = (next: Partial<Record<keyof PaymentFilter, string | undefined>>) =>
     navigate(pathTo('payments', { search: readSearch('payments', { ...filter, ...next }) }), { replace: true })
   const chips = chipsOf(filter, { networks, zone, now, periodLabel: filter.when && t(periodWords[filter.when]) })
@@ -29,7 +33,7 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
     <search className="mb-4 block">
       <div className="flex flex-wrap items-center gap-2">
         <Segmented
-          className="max-sm:flex max-sm:basis-full"
+          className="max-sm:flex max-sm:flex-1"
           label={t`Direction`}
           onChange={(value) => change({ type: value === 'all' ? undefined : value })}
           options={[
@@ -39,26 +43,32 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
           ]}
           value={filter.type ?? 'all'}
         />
-        <StatusFilter onChange={(statuses) => change({ status: statuses.join(',') || undefined })} statuses={statusesOf(filter)} />
-        <PeriodFilter dates={filter} label={chips.find(({ id }) => id === 'date')?.text} onChange={({ when, from, to }) => change({ when, from, to })} />
-        <AmountFilter amounts={filter} onChange={({ asset, min, max }) => change({ asset, min, max })} symbols={symbols} />
-        {networks.length > 1 && (
-          <Select
-            aria-label={t`Network`}
-            className="max-sm:flex-1"
-            onChange={(event) => change({ network: event.target.value || undefined })}
-            value={filter.network ?? ''}
-          >
-            <option value="">
-              <Trans>Any network</Trans>
-            </option>
-            {networks.map(({ network, name }) => (
-              <option key={network} value={network}>
-                {name}
+        <Button aria-expanded={open} className="sm:hidden" onClick={() => setOpen(!open)}>
+          <Trans>Filters</Trans>
+          <Icon className={open ? 'rotate-180 text-muted' : 'text-muted'} name="chevronDown" />
+        </Button>
+        <div className={cx('flex flex-wrap items-center gap-2 max-sm:order-last max-sm:basis-full', !open && 'max-sm:hidden')}>
+          <StatusFilter onChange={(statuses) => change({ status: statuses.join(',') || undefined })} statuses={statusesOf(filter)} />
+          <PeriodFilter dates={filter} label={chips.find(({ id }) => id === 'date')?.text} onChange={({ when, from, to }) => change({ when, from, to })} />
+          <AmountFilter amounts={filter} onChange={({ asset, min, max }) => change({ asset, min, max })} symbols={symbols} />
+          {networks.length > 1 && (
+            <Select
+              aria-label={t`Network`}
+              className="max-sm:flex-1"
+              onChange={(event) => change({ network: event.target.value || undefined })}
+              value={filter.network ?? ''}
+            >
+              <option value="">
+                <Trans>Any network</Trans>
               </option>
-            ))}
-          </Select>
-        )}
+              {networks.map(({ network, name }) => (
+                <option key={network} value={network}>
+                  {name}
+                </option>
+              ))}
+            </Select>
+          )}
+        </div>
         <SearchBox onSearch={(q) => change({ q: q || undefined })} text={filter.q ?? ''} />
       </div>
       {chips.length > 0 && (
