@@ -1,8 +1,9 @@
 import { PLANS, type Plan } from '#contract/api-key.ts'
 import { changePlan } from '../keys/change-plan.ts'
+import { chooseFacilitators } from '../keys/choose-facilitators.ts'
 import { createAccount } from '../keys/create-account.ts'
 import { listAccounts } from '../keys/list-accounts.ts'
-import { readAccount, readName, readPermitted, readPlan, type Commands } from './command-line.ts'
+import { readAccount, readFacilitators, readName, readPermitted, readPlan, type Commands } from './command-line.ts'
 
 export const accountCommands: Commands = {
   'account create': {
@@ -30,6 +31,17 @@ export const accountCommands: Commands = {
       await changePlan(db, input)
       const text = `Account ${input.accountId} has the plan ${input.plan} from now on, with ${input.scopes?.join(', ') ?? 'all scopes'}; its keys have at most that.`
       return { value: input, text }
+    },
+  },
+  'account facilitators': {
+    options: ['account', 'facilitators'],
+    async run({ db }, values) {
+      const input = { accountId: readAccount(values), facilitators: readFacilitators(values) }
+      await chooseFacilitators(db, input)
+      return {
+        value: input,
+        text: `Account ${input.accountId} may have payments verified by ${input.facilitators?.join(', ') ?? 'the facilitators of the service'}.`,
+      }
     },
   },
   'plan list': {

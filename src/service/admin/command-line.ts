@@ -24,6 +24,8 @@ const OPTIONS = {
   grace: { type: 'string' },
   family: { type: 'string' },
   'secret-file': { type: 'string' },
+  wallet: { type: 'string' },
+  facilitators: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },
 } as const
@@ -62,6 +64,11 @@ const scopes = v.pipe(
   v.transform((text) => (text === 'all' ? [...SCOPES] : text.split(',').map((scope) => scope.trim()))),
   v.array(v.picklist(SCOPES)),
 )
+const facilitators = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',').map((url) => url.trim())),
+  v.array(v.pipe(v.string(), v.url(), v.regex(/^https?:\/\//))),
+)
 const PLAN_NAMES = Object.keys(PLANS).join(' or ')
 const SCOPE_NAMES = `scopes with commas, or all: ${SCOPES.join(', ')}`
 
@@ -74,3 +81,6 @@ export const readScopes = (values: Values): Scope[] => read(values, 'scopes', [s
 /** Left out or `all`: everything. */
 export const readPermitted = (values: Values): Scope[] | null =>
   values.scopes === undefined || values.scopes === 'all' ? null : read(values, 'scopes', [scopes, SCOPE_NAMES])
+/** `default`: those of the service's configuration. */
+export const readFacilitators = (values: Values): string[] | null =>
+  values.facilitators === 'default' ? null : read(values, 'facilitators', [facilitators, 'URLs of facilitators with commas, or default'])

@@ -8,6 +8,7 @@ npm run admin -- <command> [options]
   account create --name <name> --plan <plan> [--scopes <scopes>]
   account list
   account plan   --account <id> --plan <plan> [--scopes <scopes>]
+  account facilitators --account <id> --facilitators <urls>
   plan list
   key create     --account <id> --name <name> --scopes <scopes> [--plan <plan>] [--environment live|test] [--expires <date>]
                  [--requests-per-minute <number>]
@@ -17,6 +18,7 @@ npm run admin -- <command> [options]
   wallet create  --account <id> --family evm|solana --name <name>
   wallet import  --account <id> --family evm|solana --name <name> --secret-file <file>
   wallet list    [--account <id>]
+  wallet resume  --wallet <address>
 
 Options
   --plan         ${Object.keys(PLANS).join(' or ')}; of a key at most the account's, standard when left out
@@ -27,6 +29,8 @@ Options
   --grace        how long both keys are valid: ${GRACE_SECONDS.join(', ')}
   --requests-per-minute  a quota of this key alone, in place of the plan's
   --secret-file  a wallet's private key as wallets export it: hex (EVM), base58 or the array of a keypair file (Solana); - for standard input
+  --wallet       the address of a wallet that is stopped because the chain showed something of it that the service did not sign; wallet list names it
+  --facilitators URLs with commas that the account may have payments verified by, or default: those of FACILITATOR_ALLOWLIST
   --json         one JSON document on stdout, for programs
   --help         this text
 

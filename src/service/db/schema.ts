@@ -26,6 +26,8 @@ export const account = service.table('account', {
   plan: text().$type<Plan>().notNull(),
   /** What its plan permits; null for everything. */
   scopes: text().array().$type<Scope[]>(),
+  /** Base URLs of the facilitators that it may have payments verified by; null for all that the operator allows. */
+  facilitators: text().array(),
   createdAt: at('created_at').notNull().defaultNow(),
 })
 

@@ -13,6 +13,7 @@ import { Deadline } from './deadline.ts'
 import { examine } from './examine.ts'
 import { facilitatorWallets } from './facilitator-wallet.ts'
 import type { Settled } from './outcome.ts'
+import { withOwnFacilitators } from './own-facilitators.ts'
 import { defaultFacilitator, openRemote, readFacilitator } from './remote.ts'
 import { settle } from './settle.ts'
 import type { Examined, Terms } from './terms.ts'
@@ -21,8 +22,9 @@ import type { Examined, Terms } from './terms.ts'
  * Checks a payment proof against what the seller expects and against the chain itself, and uses it up.
  * @throws `INVALID_PARAMETERS`; `INVALID_PAYMENT_PROOF` only for a proof that is proven bad; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
  */
-export async function receivePayment(context: Context, actor: Actor, body: ReceiveInput): Promise<EndpointReply<'paymentReceive'>> {
+export async function receivePayment(service: Context, actor: Actor, body: ReceiveInput): Promise<EndpointReply<'paymentReceive'>> {
   const startedAt = performance.now()
+  const context = await withOwnFacilitators(service, actor.accountId)
   const deadline = new Deadline(body.timeout * 1000)
   // What the payee itself pays the network for, it settles itself (`/transaction/receive`); its proof is known here too.
   const terms = readTerms(context, body, [...facilitatorWallets(context, 'solana'), body.walletAddress])

@@ -3,8 +3,9 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { proveTxid, refusal } from '#testing/proofs.ts'
-import { openContext, type OpenedContext } from '#testing/service-context.ts'
+import { openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Context } from '../context.ts'
+import { chooseFacilitators } from '../keys/choose-facilitators.ts'
 import { receivePayment } from './receive.ts'
 
 /** A facilitator that somebody else runs: what it says is a hint, and the chain decides. */
@@ -105,4 +106,17 @@ test('a facilitator that is not on the list is never asked', async () => {
   for (const other of [facilitatorUrl.replace('/x402', '/other'), 'http://169.254.169.254/', 'nonsense', facilitatorUrl.replace('http://', 'http://user@')])
     expect(await refusal(receive({ facilitatorUrl: other }))).toMatchObject({ code: 'INVALID_PARAMETERS' })
   expect(asked).toEqual([])
+})
+
+test('an account with a list of its own asks those on it, and no others', async () => {
+  const own = await openAccount(opened.context)
+  await chooseFacilitators(opened.context.db, { accountId: own.accountId, facilitators: ['https://facilitator.example'] })
+  const body = { walletAddress: `0x${'11'.repeat(20)}`, paymentProof: 'x', expectedAmount: '0.01', facilitatorUrl, timeout: 5 }
+  expect(await refusal(receivePayment(context, own, body))).toEqual({ code: 'INVALID_PARAMETERS' })
+  await chooseFacilitators(opened.context.db, { accountId: own.accountId, facilitators: [facilitatorUrl] })
+  expect(await refusal(receivePayment({ ...context, config: { ...context.config, facilitators: { allowed: [], loopback: true } } }, own, body))).toMatchObject({
+    reason: 'malformed',
+  })
+  await chooseFacilitators(opened.context.db, { accountId: own.accountId, facilitators: null })
+  expect(await refusal(receivePayment(context, own, body))).toMatchObject({ reason: 'malformed' })
 })

@@ -1,0 +1,1 @@
+ALTER TABLE "service"."account" ADD COLUMN "facilitators" text[];
