@@ -12,7 +12,8 @@ export const tokenEndpoints = {
     scope: 'token:read',
     audience: 'browser',
     params: v.object({ mintAddress: address }),
-    query: v.strictObject({ network: v.optional(v.string()) }),
+    /** `owner`: whose allowance for Permit2 is told. */
+    query: v.strictObject({ network: v.optional(v.string()), owner: v.optional(address) }),
     response: v.object({
       success: v.literal(true),
       address: v.string(),
@@ -26,6 +27,8 @@ export const tokenEndpoints = {
       freezeAuthority: v.nullable(v.string()),
       /** Whether the token takes EIP-3009 authorizations; false off EVM. */
       eip3009: v.boolean(),
+      /** What `owner` lets the Permit2 contract take, read at the moment; null without an owner, for the native currency, and off EVM. */
+      permit2Allowance: v.nullable(atomic),
     }),
     problems: ['NOT_FOUND', 'CHAIN_UNAVAILABLE'],
   },

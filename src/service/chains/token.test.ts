@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { Keypair, PublicKey } from '@solana/web3.js'
-import { encodeDeployData, getAddress, parseAbi, type Hex } from 'viem'
+import * as v from 'valibot'
+import { encodeDeployData, encodeFunctionData, erc20Abi, getAddress, parseAbi, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { usdCoin, wrappedEther } from '#devnet/artifacts/load.ts'
 import { startEvm, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
@@ -54,6 +56,54 @@ test('an ERC-20 token with EIP-3009, and one without', async () => {
   })
   const weth = await deploy(wrappedEther.bytecode)
   expect(await read(weth)).toMatchObject({ standard: 'erc20', symbol: 'WETH', decimals: 18, totalSupply: '0', eip3009: false })
+})
+
+const HOSTILITIES = ['ThirtyTwoBytes', 'Megabyte', 'Reverts', 'Loops', 'HiddenCharacters', 'Truncated', 'EmptyProxy'] as const
+
+async function deployHostile(hostility: (typeof HOSTILITIES)[number]): Promise<string> {
+  const source: unknown = JSON.parse(readFileSync(new URL('../../testing/contracts/HostileToken.json', import.meta.url), 'utf8'))
+  const { bytecode } = v.parse(v.object({ bytecode: v.custom<Hex>((value) => typeof value === 'string') }), source)
+  return deploy(encodeDeployData({ abi: parseAbi(['constructor(uint8 hostility)']), bytecode, args: [HOSTILITIES.indexOf(hostility)] }))
+}
+
+test.each<[(typeof HOSTILITIES)[number], string | null]>([
+  ['ThirtyTwoBytes', 'Maker'],
+  ['Megabyte', null],
+  ['Reverts', null],
+  ['Loops', null],
+  ['HiddenCharacters', 'USDCoin'],
+  ['Truncated', null],
+])('a token whose name is hostile (%s) is told by what is left of it', async (hostility, name) => {
+  expect(await read(await deployHostile(hostility))).toMatchObject({ standard: 'erc20', name, symbol: name, decimals: 6, totalSupply: '1000', eip3009: false })
+})
+
+test('a proxy with nothing behind it is no token', async () => {
+  await expect(read(await deployHostile('EmptyProxy'))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+})
+
+test('an owner’s allowance for Permit2 is told as it is at the moment, off EVM and without an owner not at all', async () => {
+  const owner = await evm.wallet(10n ** 18n)
+  const abi = parseAbi(['constructor(address holder, uint256 supply)'])
+  const usdc = await deploy(encodeDeployData({ abi, bytecode: usdCoin.bytecode, args: [owner.address, 5n] }))
+  const allowance = async () => (await readTokenInfo(context, { address: usdc, owner: owner.address })).permit2Allowance
+  expect((await readTokenInfo(context, { address: usdc })).permit2Allowance).toBeNull()
+  expect(await allowance()).toBe('0')
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: ['0x000000000022D473030F116dDEE9F6B43aC78BA3', 77n] })
+  const signed = await owner.signTransaction({ type: 'eip1559', chainId: 31_337, nonce: 0, gas: 100_000n, maxFeePerGas: 10n ** 10n, to: usdc as Hex, data })
+  await evm.client.sendRawTransaction({ serializedTransaction: signed })
+  await evm.mine()
+  expect(await allowance()).toBe('77')
+  expect((await readTokenInfo(context, { address: '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE', owner: owner.address })).permit2Allowance).toBeNull()
+  await expect(readTokenInfo(context, { address: usdc, owner: '11111111111111111111111111111111' })).rejects.toMatchObject({
+    facts: { details: { owner: 'Expected a wallet of Local EVM.' } },
+  })
+})
+
+test('what is known of a token is asked of the chain once a minute', async () => {
+  const address = await deployHostile('ThirtyTwoBytes')
+  expect(await read(address)).toMatchObject({ name: 'Maker' })
+  await evm.setCode(address, '0x')
+  expect(await read(address)).toMatchObject({ name: 'Maker' })
 })
 
 test('native currency has no issuer', async () => {

@@ -78,6 +78,7 @@ const managedWallet = {
   family: 'evm' as const,
   name: 'Payouts',
   timestamp: START,
+  stopped: [],
 }
 
 const requirements = {
@@ -248,6 +249,7 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
       mintAuthority: 'BJE5MMbqXjVwjAF7oxwPYXnTXDyspzZyt4vwenNw5ruG',
       freezeAuthority: '7dGbd2QZcCKcTndnHcTL8q7SMVXAkp688NTQYwrRCrar',
       eip3009: false,
+      permit2Allowance: null,
     },
   },
 }

@@ -2,4 +2,4 @@ import { readTokenInfo } from '../payments/token-info.ts'
 import type { Routes } from './handler.ts'
 
 export const tokenInfo: Routes['tokenInfo'] = ({ context, input }) =>
-  readTokenInfo(context, { address: input.params.mintAddress, network: input.query.network })
+  readTokenInfo(context, { address: input.params.mintAddress, ...input.query })

@@ -72,10 +72,13 @@ async function readNumber(client: PublicClient, address: Hex, functionName: 'dec
   return data !== undefined && size(data) === 32 ? BigInt(data) : undefined
 }
 
+/** Nobody's name is longer; what is, is not even read. */
+const MAX_NAME_BYTES = 4_096
+
 /** A name is optional in ERC-20, and old tokens return it as 32 bytes. */
 async function readText(client: PublicClient, address: Hex, functionName: 'name' | 'symbol'): Promise<string | null> {
   const data = await readRaw(client, address, encode[functionName])
-  if (data === undefined) return null
+  if (data === undefined || size(data) > MAX_NAME_BYTES) return null
   if (size(data) === 32) return printableText(hexToString(data, { size: 32 }))
   try {
     return printableText(decodeFunctionResult({ abi, functionName, data }))
