@@ -10,6 +10,8 @@ const wallet = {
   name: v.string(),
   /** When the service took it. */
   timestamp,
+  /** The networks on which it sends nothing until an operator has looked: the chain shows something of it that the service did not sign. */
+  stopped: v.array(v.object({ network: v.string(), reason: v.string(), timestamp })),
 }
 
 export const WalletList = v.object({ success: v.literal(true), wallets: v.array(v.object(wallet)) })

@@ -40,9 +40,9 @@ function mountOperations(app: Hono<HttpEnv>, context: Context, metrics: Metrics)
   })
   app.get('/health/ready', async (c) => {
     c.set('route', 'ready')
-    const checks = await readiness()
+    const { checks, stoppedWallets } = await readiness()
     const ok = checks.every((check) => check.ok)
-    return respondJson(c, ok ? 200 : 503, JSON.stringify({ status: ok ? 'ok' : 'unavailable', checks }))
+    return respondJson(c, ok ? 200 : 503, JSON.stringify({ status: ok ? 'ok' : 'unavailable', checks, stoppedWallets }))
   })
   app.get('/metrics', async (c) => {
     c.set('route', 'metrics')

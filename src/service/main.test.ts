@@ -67,6 +67,7 @@ test.each(ENGINES)(
           { name: 'database', ok: true },
           { name: 'eip155:31337', ok: false },
         ],
+        stoppedWallets: 0,
       },
     ])
     expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200)

@@ -16,6 +16,7 @@ import { routes } from './routes/routes.ts'
 import { startFlushing } from './usage/start-flushing.ts'
 import { createUsageLog } from './usage/usage-log.ts'
 import { openVault } from './wallets/open-vault.ts'
+import { startBooks } from './watchers/start-books.ts'
 import { startWatchers } from './watchers/start.ts'
 
 export type RunningService = {
@@ -46,6 +47,7 @@ export async function createService(config: ServiceConfig, overrides: { now?: ()
 
   const watchers = startWatchers(context)
   stack.defer(() => watchers.stop())
+  stack.defer(startBooks(context, metrics))
   stack.defer(startHousekeeping(context))
   const events = await startEventStream(context, { listen: database.listen, metrics, readPayment: (id) => readPaymentBody(context, id) })
   stack.defer(() => events.stop())

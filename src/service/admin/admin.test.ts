@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase, type OpenDatabase } from '#postgres/open.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
+import { openBooks, stopWallet } from '../db/wallet-books.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import { createVault } from '../wallets/file-vault.ts'
 import { parseCommandLine } from './command-line.ts'
@@ -100,6 +101,19 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
     ])
   })
 
+  test('names a wallet that is stopped, and lets it send again', async () => {
+    const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
+    const [wallet] = await admin('wallet', 'create', '--account', String(account?.id), '--family', 'evm', '--name', 'till')
+    const sender = String(wallet?.address)
+    const listed = () => admin('wallet', 'list', '--account', String(account?.id))
+    await expect(admin('wallet', 'resume', '--wallet', sender)).rejects.toThrow('--wallet: expected the address of a wallet that is stopped')
+    await openBooks(opened.db, { network: 'eip155:1', sender }, { height: 7, balance: 1n, nonce: 0, received: 1n })
+    await stopWallet(opened.db, { network: 'eip155:1', sender }, 'The nonce 0 was used.')
+    expect(await listed()).toMatchObject([{ address: sender, stopped: ['eip155:1: The nonce 0 was used.'] }])
+    expect(await admin('wallet', 'resume', '--wallet', sender)).toEqual([{ address: sender, networks: ['eip155:1'] }])
+    expect(await listed()).toMatchObject([{ address: sender, stopped: [] }])
+  })
+
   test('makes, brings in and lists wallets; a key in any spelling is taken, and never told', async () => {
     const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
     const folder = mkdtempSync(join(tmpdir(), 'paydesk-admin-'))
@@ -123,7 +137,9 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
       ])
       const listed = await admin('wallet', 'list', '--account', String(account?.id))
       expect(listed).toEqual(
-        taken.map((wallet): Record<string, unknown> => ({ ...wallet, accountId: account?.id })).sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1)),
+        taken
+          .map((wallet): Record<string, unknown> => ({ ...wallet, accountId: account?.id, stopped: [] }))
+          .sort((a, b) => (String(a.id) < String(b.id) ? -1 : 1)),
       )
       expect(JSON.stringify([taken, listed])).not.toContain(evm.slice(2))
       await expect(take('evm', evm)).rejects.toThrow('is managed already')

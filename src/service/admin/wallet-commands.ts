@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import type { Family } from '#contract/address.ts'
+import { readStopped, resumeWallet, type BooksRecord } from '../db/wallet-books.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 import { listWallets } from '../wallets/list-wallets.ts'
 import { readSecret } from '../wallets/read-secret.ts'
@@ -26,8 +27,20 @@ export const walletCommands: Commands = {
   'wallet list': {
     options: ['account'],
     async run({ db }, values) {
-      const wallets = await listWallets(db, values.account)
-      return { value: wallets, text: wallets.map((wallet) => `${describeWallet(wallet)}  ${wallet.accountId}`).join('\n') || 'There are no wallets.' }
+      const [wallets, stops] = await Promise.all([listWallets(db, values.account), readStopped(db)])
+      const listed = wallets.map((wallet) => ({ ...wallet, stopped: stops.filter(({ address }) => address === wallet.address).map(describeStop) }))
+      const text = listed.map((wallet) => [describeWallet(wallet), wallet.accountId, ...wallet.stopped.map((stop) => `STOPPED: ${stop}`)].join('  '))
+      return { value: listed, text: text.join('\n') || 'There are no wallets.' }
+    },
+  },
+  'wallet resume': {
+    options: ['wallet'],
+    async run({ db }, values) {
+      const address = read(values, 'wallet', [v.string(), 'the address of a wallet that is stopped'])
+      const resumed = await resumeWallet(db, address)
+      if (resumed.length === 0) throw new UsageError(`--wallet: expected the address of a wallet that is stopped, received ${JSON.stringify(address)}.`)
+      const networks = resumed.map(({ network }) => network)
+      return { value: { address, networks }, text: `${address} sends again on ${networks.join(' and ')}. Its books are opened anew with what it holds now.` }
     },
   },
 }
@@ -46,6 +59,10 @@ function readSecretFile(family: Family, file: string): Uint8Array {
   if (secret) return secret
   const expected = family === 'evm' ? '32 bytes in hex' : 'base58 of 64 bytes, or the array of a keypair file'
   throw new UsageError(`--secret-file: expected the private key of a wallet on ${family}, ${expected}.`)
+}
+
+function describeStop({ network, stopReason }: BooksRecord): string {
+  return `${network}: ${stopReason}`
 }
 
 function describeWallet({ id, family, address, name }: { id: string; family: Family; address: string; name: string }): string {

@@ -40,6 +40,8 @@ export interface Chain {
    * and may have landed at `since` or later.
    */
   funds(address: string, openPayments: (since: number) => Promise<readonly OpenPayment[]>): Promise<Funds>
+  /** What a wallet holds in the finalized chain, and what it has done since a height; for the books. */
+  audit(address: string, since: number | null): Promise<Audit>
   token(address: string): Promise<TokenInfo | undefined>
   /** EVM: calls of contracts for what payers authorized; null where payers sign whole transactions. */
   readonly contracts: Contracts | null
@@ -113,6 +115,18 @@ export type Funds = {
   unproven: ReadonlySet<string>
   /** What must stay in the wallet, unless it is emptied. */
   minimumAtomic: bigint
+}
+
+/** The state of a wallet in the finalized chain. */
+export type Audit = {
+  height: number
+  /** False where the node shows what it holds at the moment in place of the finalized state: then it says nothing while payments are under way. */
+  exact: boolean
+  balanceAtomic: bigint
+  /** EVM: how many transactions the wallet has sent. */
+  nonce: number | null
+  /** Solana: the transactions since then that the wallet signed, and what each took from its balance. */
+  signed: readonly { signature: string; spentAtomic: bigint }[]
 }
 
 export type Found = { paymentId: string; signature: string }

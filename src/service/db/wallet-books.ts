@@ -69,6 +69,10 @@ export async function resumeWallet(db: Database, address: string): Promise<Books
     .returning()
 }
 
+export async function isStopped(db: Database, lane: Lane): Promise<boolean> {
+  return (await readBooks(db, lane))?.stoppedAt instanceof Date
+}
+
 /** The wallets that are stopped, of all accounts. */
 export async function readStopped(db: Database): Promise<BooksRecord[]> {
   return db.select().from(walletBooks).where(isNotNull(walletBooks.stoppedAt))

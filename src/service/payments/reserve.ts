@@ -10,6 +10,7 @@ import { recordEvent } from '../events/record.ts'
 import { provePayment } from '../wallets/prove-payment.ts'
 import { signPayment } from '../wallets/sign.ts'
 import { takePlace, type Place } from './lane.ts'
+import { requireSending } from './require-sending.ts'
 import type { Kept } from './settle-doubt.ts'
 
 export type Order = {
@@ -28,6 +29,7 @@ export type Reserved = ({ ok: true } & Kept) | Extract<Place, { ok: false }>
 /**
  * Takes the funds and a nonce, signs, and keeps payment and signed bytes, all in one commit: before it nothing exists, after it the payment is carried out,
  * whatever happens to this process. Nothing is kept when the wallet does not bear it beside what is under way.
+ * @throws `SERVICE_UNAVAILABLE` when the wallet is stopped
  */
 export async function reserve(context: Context, order: Order, { funds, secret }: { funds: Funds; secret: Uint8Array }): Promise<Reserved> {
   const { accountId, network, intent, built } = order
@@ -37,6 +39,7 @@ export async function reserve(context: Context, order: Order, { funds, secret }:
   return context.db.transaction(async (tx) => {
     const place = await takePlace(tx, { network, sender, funds, amountAtomic, feeAtomic })
     if (!place.ok) return place
+    await requireSending(tx, { network: network.network, sender })
     crashPoint(context, 'send:reserved')
     const { bytes, signature } = signPayment(intent, secret, { unsigned: built.bytes, nonce: place.nonce })
     crashPoint(context, 'send:signed')

@@ -8,6 +8,7 @@ import type { Built, Chain } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { insertAttempt, readAttempts, type AttemptRecord } from '../db/attempts.ts'
 import { lockPayment, updateSigned, type PaymentRecord } from '../db/payments.ts'
+import { isStopped } from '../db/wallet-books.ts'
 import { findWallet } from '../db/wallets.ts'
 import { unseal } from '../wallets/seal.ts'
 import { provePayment } from '../wallets/prove-payment.ts'
@@ -81,6 +82,8 @@ async function replace(context: Context, { payment, newest, chain }: Stuck, { ch
       const row = await lockPayment(tx, payment.id)
       const [last] = await readAttempts(tx, payment.id)
       if (!row || row.status !== payment.status || last?.number !== newest.number) return undefined
+      // A wallet that is stopped signs nothing; what it signed before is still seen through.
+      if (await isStopped(tx, { network: payment.network, sender: payment.sender })) return undefined
       if (!place.ok) {
         // What is uncertain is looked at again in the next round.
         if (!keepWhenShort && !place.uncertain)

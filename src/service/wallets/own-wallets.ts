@@ -1,5 +1,6 @@
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import type { Actor, Context } from '../context.ts'
+import { readStopped, type BooksRecord } from '../db/wallet-books.ts'
 import { createWallet, type WalletFacts } from './create-wallet.ts'
 import { listWallets } from './list-wallets.ts'
 
@@ -11,14 +12,17 @@ export async function createOwnWallet(
 ): Promise<EndpointReply<'walletCreate'>> {
   const { db, vault, now } = context
   const wallet = await createWallet({ db, vault, now: now() }, { accountId: actor.accountId, family, name })
-  return { success: true, ...describeWallet(wallet) }
+  return { success: true, ...describeWallet(wallet, []) }
 }
 
 export async function listOwnWallets(context: Context, actor: Actor): Promise<EndpointReply<'walletList'>> {
-  const wallets = await listWallets(context.db, actor.accountId)
-  return { success: true, wallets: wallets.map(describeWallet) }
+  const [wallets, stopped] = await Promise.all([listWallets(context.db, actor.accountId), readStopped(context.db)])
+  return { success: true, wallets: wallets.map((wallet) => describeWallet(wallet, stopped)) }
 }
 
-function describeWallet({ id, address, family, name, createdAt }: WalletFacts) {
-  return { walletId: id, walletAddress: address, family, name, timestamp: createdAt.getTime() }
+function describeWallet({ id, address, family, name, createdAt }: WalletFacts, stops: readonly BooksRecord[]) {
+  const stopped = stops
+    .filter((books) => books.address === address)
+    .map(({ network, stopReason, stoppedAt }) => ({ network, reason: stopReason ?? '', timestamp: stoppedAt?.getTime() ?? 0 }))
+  return { walletId: id, walletAddress: address, family, name, timestamp: createdAt.getTime(), stopped }
 }

@@ -42,7 +42,15 @@ test('a wallet is made on each chain, signs for its address, and its key is neit
     const { status, body } = await ask(owner.key, { family, name: ' Payouts ' })
     expect([status, body]).toEqual([
       200,
-      { success: true, walletId: expect.stringMatching(/^wal_/), walletAddress: expect.any(String), family, name: 'Payouts', timestamp: expect.any(Number) },
+      {
+        success: true,
+        walletId: expect.stringMatching(/^wal_/),
+        walletAddress: expect.any(String),
+        family,
+        name: 'Payouts',
+        timestamp: expect.any(Number),
+        stopped: [],
+      },
     ])
     told.push(body)
   }

@@ -2,6 +2,7 @@ import type { Network } from '#contract/network.ts'
 import type { Chain } from '../chain.ts'
 import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
+import { audit } from './audit.ts'
 import { broadcast, rehearse } from './broadcast.ts'
 import { build } from './build.ts'
 import { buildNote } from './build-call.ts'
@@ -39,6 +40,7 @@ export function openEvmChain(network: Network): Chain {
     rehearse: (bytes) => rehearse(endpoints, bytes),
     broadcast: (bytes) => broadcast(endpoints, bytes),
     funds: (address) => readFunds(endpoints, address),
+    audit: (address) => audit(endpoints, address),
     token,
     contracts: openContracts(endpoints, network),
     check: async () => void (await head.fresh()),

@@ -2,6 +2,7 @@ import type { Network } from '#contract/network.ts'
 import type { Chain } from '../chain.ts'
 import { Recent } from '../recent.ts'
 import { remember } from '../remember.ts'
+import { audit } from './audit.ts'
 import { broadcast, rehearse } from './broadcast.ts'
 import { build } from './build.ts'
 import { buildNote } from './build-note.ts'
@@ -35,6 +36,7 @@ export function openSolanaChain(network: Network): Chain {
     rehearse: (bytes) => rehearse(endpoints, bytes),
     broadcast: (bytes) => broadcast(endpoints, bytes),
     funds: (address, openPayments) => readFunds(endpoints, address, openPayments),
+    audit: (address, since) => audit(endpoints, address, since),
     token,
     contracts: null,
     check: async () => void (await head.fresh()),

@@ -26,7 +26,7 @@ export async function find(endpoints: SolanaEndpoints, wanted: readonly Wanted[]
 export async function signaturesOf(
   connection: Connection,
   address: string,
-  { from, knownTo }: { from: number; knownTo?: number },
+  { from, knownTo }: { from: number; knownTo?: number | undefined },
 ): Promise<ConfirmedSignatureInfo[]> {
   const account = new PublicKey(address)
   const signatures: ConfirmedSignatureInfo[] = []
