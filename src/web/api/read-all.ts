@@ -11,7 +11,7 @@ const MOST_ROWS = 500
 export async function* readAllPayments(
   viewer: Viewer,
   query: ListQuery,
-  { until, signal }: { until: number; signal: AbortSignal },
+  { until, signal }: { until: number | undefined; signal: AbortSignal },
 ): AsyncGenerator<PaymentPage> {
   let cursor: string | undefined
   do {
@@ -21,7 +21,13 @@ export async function* readAllPayments(
         call(
           'paymentList',
           {
-            query: { ...query, until: String(Math.min(until, Number(query.until ?? until))), wallets: walletsOf(viewer), limit: String(MOST_ROWS), cursor },
+            query: {
+              ...query,
+              ...(until !== undefined && { until: String(Math.min(until, Number(query.until ?? until))) }),
+              wallets: walletsOf(viewer),
+              limit: String(MOST_ROWS),
+              cursor,
+            },
           },
           { signal },
         ),

@@ -6,7 +6,6 @@ import { describeError } from '../../api/error-words.ts'
 import type { ListQuery } from '../../api/payment-filter.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { usePauseSeconds } from '../../api/pause.ts'
-import { serverNow } from '../../clock.ts'
 import { separators } from '../../locales/decimal.ts'
 import { formatNumber, numberLocale } from '../../locales/formats.ts'
 import { useConfig } from '../../shell/use-config.ts'
@@ -27,8 +26,9 @@ export type ExportDialogProps = {
   onClose: () => void
   viewer: Viewer
   query: ListQuery
-  /** Rows the filter leaves. */
+  /** Rows the filter leaves, and the moment they were counted at: what came later is not in the file either. */
   total: number
+  until: number | undefined
   selected: readonly PaymentRow[]
 }
 
@@ -37,7 +37,7 @@ type FileShape = Pick<ExportOptions, 'format' | 'separator' | 'mark'>
 type Run = { rows: number; of: number; abort: AbortController }
 
 /** Exactly what is filtered, or what is selected; how many rows stands before the file is made. */
-export function ExportDialog({ open, onClose, viewer, query, total, selected }: ExportDialogProps) {
+export function ExportDialog({ open, onClose, viewer, query, total, until, selected }: ExportDialogProps) {
   const { t } = useLingui()
   const { networks } = useConfig()
   const [scope, setScope] = useState<'filter' | 'rows'>('filter')
@@ -57,7 +57,7 @@ export function ExportDialog({ open, onClose, viewer, query, total, selected }: 
     setRun({ rows: 0, of: count, abort })
     const networkName = (id: string) => networks.find(({ network }) => network === id)?.name ?? id
     try {
-      const { file, rows } = await runExport(chosen === 'rows' ? { kind: 'rows', rows: selected } : { kind: 'filter', viewer, query, until: serverNow() }, {
+      const { file, rows } = await runExport(chosen === 'rows' ? { kind: 'rows', rows: selected } : { kind: 'filter', viewer, query, until }, {
         options: { ...shape, networkName },
         signal: abort.signal,
         onProgress: (done) => setRun({ rows: done, of: Math.max(count, done), abort }),
@@ -68,13 +68,15 @@ export function ExportDialog({ open, onClose, viewer, query, total, selected }: 
     } catch (error) {
       if (!abort.signal.aborted) setProblem(error)
     } finally {
-      setRun(undefined)
+      if (!abort.signal.aborted) setRun(undefined)
     }
   }
 
   function cancel() {
+    // A request that waits out a pause ends later; nobody waits for it.
     running.current?.abort()
-    if (!run) onClose()
+    if (run) setRun(undefined)
+    else onClose()
   }
 
   return (

@@ -89,6 +89,7 @@ export function PaymentList({ viewer, filter }: { viewer: Viewer; filter: Paymen
             query={query}
             selected={[...selection.rows.values()]}
             total={total}
+            until={pages.until}
             viewer={viewer}
           />
         </Suspense>

@@ -5,7 +5,7 @@ import type { Viewer } from '../../api/queries.ts'
 import { readAllPayments } from '../../api/read-all.ts'
 import { exportHead, exportRows, exportTail, type ExportOptions } from './export-rows.ts'
 
-export type ExportSource = { kind: 'rows'; rows: readonly PaymentRow[] } | { kind: 'filter'; viewer: Viewer; query: ListQuery; until: number }
+export type ExportSource = { kind: 'rows'; rows: readonly PaymentRow[] } | { kind: 'filter'; viewer: Viewer; query: ListQuery; until: number | undefined }
 
 export type ExportRun = {
   options: ExportOptions

@@ -16,6 +16,8 @@ export type Pages = {
   rowAt: (index: number) => PaymentRow | undefined
   /** The newest rows of the list as it was opened. */
   first: readonly PaymentRow[]
+  /** The newest payment's time when the list was opened: later ones are not in it. */
+  until: number | undefined
   /** Payments there are now beyond those of the list. */
   more: number
   error: Error | null
@@ -93,6 +95,7 @@ export function usePages(viewer: Viewer, query: ListQuery, range: { from: number
     total,
     rowAt: (index) => pageAt(Math.floor(index / PAGE_SIZE))?.payments[index % PAGE_SIZE],
     first: opening.data?.payments ?? [],
+    until,
     more: Math.max(0, (now.data?.total ?? 0) - (total ?? 0)),
     error: opening.error,
     gap: pages.error,
