@@ -19,8 +19,10 @@ test('a small amount keeps its first three digits instead of reading as nothing'
   expect(text(21_123_456_789n, 18)).toBe('0.0000000211')
 })
 
-test('exact text holds every digit', () => {
+test('exact text holds every digit, and none that says nothing', () => {
   expect(text(1_234_567_890_123_456_789n, 18, true)).toBe('1.234567890123456789')
+  expect(text(100_000_000n, 9, true)).toBe('0.1')
+  expect(text(1_234n * 10n ** 6n, 6, true)).toBe('1,234')
 })
 
 test("the reader's own separators are used", () => {

@@ -16,7 +16,8 @@ export type AmountText = {
 
 /**
  * Spells atomic units for a reader: grouped, never scientific, at least two decimals. Short text is cut, never rounded up,
- * so that no figure claims more money than there is; a small amount keeps its first three digits.
+ * so that no figure claims more money than there is; a small amount keeps its first three digits. Exact text is the figure itself, without
+ * zeros at its end: as the comparison beside it spells it, and as the wallet will.
  */
 export function formatAmountText(atomic: bigint, decimals: number, options: { exact?: boolean; locale?: string } = {}): AmountText {
   const exact = formatAmount(atomic, decimals)
@@ -24,7 +25,10 @@ export function formatAmountText(atomic: bigint, decimals: number, options: { ex
   const leadingZeros = /^0*/.exec(fraction)?.[0].length ?? 0
   const small = whole === '0' || whole === '-0'
   const keep = options.exact ? fraction.length : Math.max(MAX_SHORT_DECIMALS, small ? leadingZeros + 3 : 0)
-  const shown = fraction.slice(0, keep).replace(/0+$/, '').padEnd(Math.min(MIN_DECIMALS, decimals), '0')
+  const shown = fraction
+    .slice(0, keep)
+    .replace(/0+$/, '')
+    .padEnd(options.exact ? 0 : Math.min(MIN_DECIMALS, decimals), '0')
 
   const { group, point } = separators(options.locale ?? numberLocale())
   const grouped = whole.replace(/\B(?=([0-9]{3})+$)/g, group)

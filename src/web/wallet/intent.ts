@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import type { PaymentIntent } from '#chains/intent.ts'
 import type { Asset } from '#contract/network.ts'
 import type { PaymentOrder } from '../payment/order.ts'
@@ -15,5 +16,7 @@ export function intentOf(order: PaymentOrder, attempt: { paymentId: string; maxF
 /** What differs between what was shown and what came back, for the payer. */
 export function firstDifference(rows: readonly { field: string; ok: boolean; expected: string; got: string }[]): string {
   const row = rows.find(({ ok }) => !ok)
-  return row ? `the ${row.field} is ${row.got} instead of ${row.expected}.` : 'its meaning is another.'
+  if (!row) return t`its meaning is another.`
+  const { field, got, expected } = row
+  return t`the ${field} is ${got} instead of ${expected}.`
 }

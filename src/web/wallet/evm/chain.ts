@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { TransactionNotFoundError, TransactionReceiptNotFoundError, type Hash, type Hex, type PublicClient } from 'viem'
 import { compareLanded } from '#chains/evm/compare.ts'
 import { decodeTransaction, readTransfer } from '#chains/evm/decode.ts'
@@ -108,17 +109,14 @@ async function readLanded(
   const match = facts.ok ? compareLanded(intentOf(order, built, currency), facts) : undefined
   const paid = match?.ok === true
   const reverted = receipt.status === 'reverted'
+  const difference = firstDifference(match?.rows ?? [])
   const height = Number(receipt.blockNumber)
   const confirmations = Math.max(1, head.height - height + 1)
   return {
     kind: 'landed',
     at: serverNow(),
     outcome: paid ? 'paid' : reverted ? 'reverted' : 'other',
-    failure: reverted
-      ? 'The transaction was carried out and reverted: nothing was paid but the fee.'
-      : paid
-        ? null
-        : `On the chain, ${firstDifference(match?.rows ?? [])}`,
+    failure: reverted ? t`The transaction was carried out and reverted: nothing was paid but the fee.` : paid ? null : t`On the chain, ${difference}`,
     commitment: height <= head.finalizedHeight ? 'finalized' : confirmations >= network.confirmations ? 'confirmed' : 'processed',
     landed: {
       signature: hash,

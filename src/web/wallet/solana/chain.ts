@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { compareLanded } from '#chains/solana/compare.ts'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { maxFeeAtomic } from '#chains/solana/fee.ts'
@@ -66,15 +67,12 @@ async function read(rpc: Rpc, { order, built }: { order: PaymentOrder; built: Bu
   const match = facts.ok ? compareLanded(intentOf(order, built), facts) : undefined
   const paid = match?.ok === true
   const failed = status.err !== null
+  const [reason, difference] = [describeFailure(status.err), firstDifference(match?.rows ?? [])]
   return {
     kind: 'landed',
     at: serverNow(),
     outcome: paid && !failed ? 'paid' : failed ? 'reverted' : 'other',
-    failure: failed
-      ? `The transaction was carried out and failed: ${describeFailure(status.err)}. Nothing was paid but the fee.`
-      : paid
-        ? null
-        : `On the chain, ${firstDifference(match?.rows ?? [])}`,
+    failure: failed ? t`The transaction was carried out and failed: ${reason}. Nothing was paid but the fee.` : paid ? null : t`On the chain, ${difference}`,
     commitment,
     landed: {
       signature,
