@@ -1,16 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { erc20Abi, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import type { Asset } from '#contract/network.ts'
 import { parseJson } from '#contract/json.ts'
-import { callOf } from '#chains/evm/authorization.ts'
+import { callOf, type Authorization } from '#chains/evm/authorization.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { approvePermit2, deployTokens, evmPayer, payBill, sendFrom, withFacilitator, type EvmTokens } from '#testing/token-payers.ts'
 import { alter, refusal, refused } from '#testing/proofs.ts'
-import { openContext, type OpenedContext } from '#testing/service-context.ts'
+import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import type { Context } from '../context.ts'
 import { readSigned } from '../db/attempts.ts'
+import { followOnce } from '../watchers/follow.ts'
 import { Checklist } from './checklist.ts'
 import { examine } from './examine.ts'
 import { describeSupported, settlePayment, verifyPayment } from './facilitator.ts'
@@ -363,4 +366,75 @@ test('a token that says it moved less than it was asked to is no payment', async
   }
   const body = { walletAddress: all.payee.address, paymentProof: header, expectedAmount: '1.5', asset: 'USDC', timeout: 15 }
   expect(await refusal(receivePayment(lying, opened.actor, body))).toEqual(refused('transaction_failed', 'transaction'))
+})
+
+test('what was signed and recorded by a process that died is sent by the watcher', async () => {
+  const all = await parties()
+  const header = await payBill(all.client, all.requirements)
+  const chain = context.chains.get(NETWORK)
+  if (!chain) throw new Error('no chain')
+  // Everything is kept, and nothing leaves: the process ends between the two.
+  const dying: Context = { ...context, chains: new Map([[NETWORK, { ...chain, broadcast: async () => ({ accepted: true }) }]]) }
+  const body = { walletAddress: all.payee.address, paymentProof: header, expectedAmount: '1.5', asset: 'USDC', timeout: 2 }
+  const waiting = await receivePayment(dying, opened.actor, body)
+  expect(waiting).toMatchObject({ verified: false, status: 'pending', paymentId: expect.stringMatching(/^pay_/) })
+  expect(await balance(all.asset, all.payee.address)).toBe(0n)
+  await eventually(
+    async () => {
+      await followOnce(context, chain, { expiredToo: false })
+      return balance(all.asset, all.payee.address)
+    },
+    (held) => held === all.amount,
+  )
+  expect(await receivePayment(context, opened.actor, { ...body, timeout: 20 })).toMatchObject({ paymentId: waiting.paymentId, verified: true })
+})
+
+describe('a facilitator that somebody else runs', () => {
+  type Elsewhere = { settles: (authorization: Authorization) => Promise<string>; asked: string[] }
+
+  /** Verifies everything; settles as it is told to. */
+  async function elsewhere(all: Parties, header: string, { settles, asked }: Elsewhere) {
+    const authorization = await authorizationOf(all, header)
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '')
+      const verifying = request.url?.endsWith('/verify')
+      request.resume().once('end', () => {
+        void (async () => {
+          const answer = verifying ? { isValid: true } : { success: true, transaction: await settles(authorization), network: NETWORK }
+          response.end(JSON.stringify(answer))
+        })()
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x402`
+    const config = { ...context.config, facilitators: { allowed: [url], loopback: true } }
+    const body = { walletAddress: all.payee.address, paymentProof: header, expectedAmount: '1.5', asset: 'USDC', facilitatorUrl: url, timeout: 5 }
+    return (changes: { timeout?: number } = {}) => receivePayment({ ...context, config }, opened.actor, { ...body, ...changes })
+  }
+
+  test('settles a token, and the chain is read for it', async () => {
+    const all = await parties()
+    const header = await payBill(all.client, all.requirements)
+    const helper = await evm.wallet(10n ** 18n)
+    const asked: string[] = []
+    const receiveThere = await elsewhere(all, header, { asked, settles: (authorization) => sendFrom(evm, helper, { ...callOf(authorization), gas: 200_000n }) })
+    const received = await receiveThere({ timeout: 20 })
+    expect(received).toMatchObject({ verified: true, sender: all.payer.address, verifiedBy: expect.stringContaining('/x402') })
+    expect(await balance(all.asset, all.payee.address)).toBe(all.amount)
+    // The same question gets the same payment, and nobody is asked to settle again.
+    expect(await receiveThere({ timeout: 20 })).toMatchObject({ paymentId: received.paymentId, alreadyProcessed: true })
+    expect(asked).toEqual(['/x402/verify', '/x402/settle'])
+  })
+
+  test('that says it settled a token and did not gets no grant, and the payment is still open', async () => {
+    const all = await parties()
+    const header = await payBill(all.client, all.requirements)
+    const asked: string[] = []
+    const receiveThere = await elsewhere(all, header, { asked, settles: async () => `0x${'ab'.repeat(32)}` })
+    const told = await receiveThere()
+    expect(told).toMatchObject({ verified: false, status: 'pending' })
+    expect(await receiveThere()).toMatchObject({ paymentId: told.paymentId, verified: false })
+    expect(await balance(all.asset, all.payee.address)).toBe(0n)
+  })
 })
