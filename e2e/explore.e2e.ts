@@ -17,7 +17,7 @@ async function askFor(page: Page, url: string, via?: 'relay'): Promise<void> {
   await page.getByLabel('Address of the resource').fill(url)
   if (via === 'relay') {
     await page.getByText('Headers, body and the way there').click()
-    await page.getByRole('radio', { name: 'Through the relay' }).check()
+    await page.getByText('Through the relay', { exact: true }).click()
   }
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
 }
@@ -42,7 +42,7 @@ for (const version of [2, 1] as const) {
     await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
     await expect(page.getByRole('heading', { name: 'This costs something' })).toBeVisible()
     await connect(page, 'MetaMask')
-    if (version === 1) await page.getByRole('radio', { name: 'version 1' }).check()
+    if (version === 1) await page.getByText('version 1', { exact: true }).click()
     await offerIn(page, '0.01').first().getByRole('button', { name: 'Review and pay' }).click()
     await expectReviewed(page, 'MetaMask')
     await signButton(page, 'MetaMask').click()
@@ -61,7 +61,7 @@ for (const version of [2, 1] as const) {
     const before = await chains.solana.getBalance(seller)
     await askFor(page, `${net.urls.seller}${ARTICLES.sol}`)
     await connect(page, 'Phantom')
-    if (version === 1) await page.getByRole('radio', { name: 'version 1' }).check()
+    if (version === 1) await page.getByText('version 1', { exact: true }).click()
     await offerIn(page, '0.1').filter({ hasText: 'The seller sends it' }).getByRole('button', { name: 'Review and pay' }).click()
     await expectReviewed(page, 'Phantom')
     await signButton(page, 'Phantom').click()
@@ -77,7 +77,7 @@ for (const version of [2, 1] as const) {
     await giveUsdc(chains, net, { address: ethereum.address, units: 5_000_000n })
     await askFor(page, `${net.urls.seller}${ARTICLES.usdc}`)
     await connect(page, 'MetaMask')
-    if (version === 1) await page.getByRole('radio', { name: 'version 1' }).check()
+    if (version === 1) await page.getByText('version 1', { exact: true }).click()
     await offerIn(page, 'USDC').first().getByRole('button', { name: 'Review and pay' }).click()
     await expectReviewed(page, 'MetaMask')
     await signButton(page, 'MetaMask').click()

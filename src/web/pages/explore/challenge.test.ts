@@ -59,6 +59,7 @@ test('an entry that nobody can act on is told with its problem, and the others s
 
 test.each<[string, Answer, unknown]>([
   ['nothing at all', { status: 402, headers: [], body: new Uint8Array(), ms: 0 }, ['absent', 'absent']],
+  ['an empty object', { status: 402, headers: [], body: new TextEncoder().encode('{}'), ms: 0 }, ['absent', 'absent']],
   ['a page', { status: 402, headers: [], body: new TextEncoder().encode('<html>'), ms: 0 }, ['absent', 'absent']],
   ['a header that is no base64', { status: 402, headers: [['payment-required', '{']], body: new Uint8Array(), ms: 0 }, ['unreadable', 'absent']],
   [

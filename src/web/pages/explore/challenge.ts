@@ -39,13 +39,14 @@ const Body = v.object({ error: v.optional(v.string()), accepts: v.array(v.unknow
 const V1 = v.object({ ...Body.entries, x402Version: v.literal(1) })
 const V2 = v.object({ ...Body.entries, x402Version: v.literal(2), resource: v.optional(ResourceInfo) })
 
-type Read = { value: v.InferOutput<typeof V1> | v.InferOutput<typeof V2> } | { problem: 'absent' | 'unreadable'; detail?: string }
+/** `meant`: it names a list of offers, so it wants to be a challenge. */
+type Read = { value: v.InferOutput<typeof V1> | v.InferOutput<typeof V2> } | { problem: 'absent' | 'unreadable'; detail?: string; meant?: boolean }
 
 export function readChallenge(answer: Answer): Challenge | NoChallenge {
   const read: Record<Version, Read> = { 2: readHeader(answer), 1: readBody(answer) }
   const versions = ([2, 1] as const).filter((version) => 'value' in read[version])
   if (versions.length === 0) {
-    return { problems: ([2, 1] as const).flatMap((version) => ('value' in read[version] ? [] : [{ version, ...read[version] }])) }
+    return { problems: ([2, 1] as const).flatMap((version) => toProblem(version, read[version])) }
   }
   const offers: Offer[] = []
   const unreadable: Unreadable[] = []
@@ -85,7 +86,7 @@ function readBody({ body }: Answer): Read {
   if (body.length === 0) return { problem: 'absent' }
   const read = parse(body, V1)
   // A body that is something else altogether is no broken challenge.
-  return 'problem' in read && read.detail !== 'accepts' ? { problem: 'absent' } : read
+  return 'problem' in read && !read.meant ? { problem: 'absent' } : read
 }
 
 function parse(bytes: Uint8Array, schema: typeof V1 | typeof V2): Read {
@@ -99,7 +100,12 @@ function parse(bytes: Uint8Array, schema: typeof V1 | typeof V2): Read {
   }
   const result = v.safeParse(schema, value)
   if (result.success) return { value: result.output }
-  return { problem: 'unreadable', detail: v.getDotPath(result.issues[0]) ?? 'its root' }
+  const meant = typeof value === 'object' && value !== null && 'accepts' in value
+  return { problem: 'unreadable', detail: v.getDotPath(result.issues[0]) ?? 'its root', meant }
+}
+
+function toProblem(version: Version, read: Read): NoChallenge['problems'] {
+  return 'value' in read ? [] : [{ version, problem: read.problem, ...(read.detail !== undefined && { detail: read.detail }) }]
 }
 
 type Found = { offers: Offer[]; unreadable: Unreadable[] }

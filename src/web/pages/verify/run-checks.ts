@@ -1,10 +1,11 @@
+import { t } from '@lingui/core/macro'
 import type { PaymentPayload } from '#x402/payload.ts'
 import { serverNow } from '../../clock.ts'
 import { lookOnChain } from './chain-checks.ts'
 import type { Check, Outcome } from './check.ts'
 import type { Facts } from './facts.ts'
 import { checkLocally, type Expected } from './local-checks.ts'
-import { accept, askWhetherGood, type Accepting, type ServiceView } from './service-checks.ts'
+import { accept, askWhetherGood, type Accepting } from './service-checks.ts'
 
 /** All that is known of a proof. */
 export type Result = Outcome & { transaction: string | null; paymentId: string | null; already: boolean; signIn: boolean }
@@ -27,12 +28,13 @@ export async function checkOnly(question: Question, askService: boolean): Promis
   // The service says "used" of a proof that this desk has accepted: with the money on the chain that is no fault of the proof.
   const used = chain.settled && service?.checks.some(({ name, state }) => name === 'single_use' && state === 'bad')
   const checks = [...local, ...chain.checks, ...distinct(service?.checks ?? [], used === true)]
-  const undecided = chain.settled ? null : (chain.undecided ?? service?.undecided ?? (chain.absent && !service?.vouched ? waits(service) : null))
+  const alone = chain.absent && !service ? t`The payment is not on the chain yet. Sign in with the receiving wallet, and the service looks further.` : null
+  const undecided = chain.settled || service?.vouched ? null : (chain.undecided ?? service?.undecided ?? alone)
   return {
     checks,
     settled: chain.settled,
     vouched: service?.vouched ?? false,
-    undecided: service?.vouched || chain.settled ? null : undecided,
+    undecided,
     transaction: chain.transaction,
     paymentId: null,
     already: used === true,
@@ -56,13 +58,9 @@ export async function checkAndAccept(question: Question, accepting: Accepting): 
   }
 }
 
-function waits(service: ServiceView | undefined): string | null {
-  return service ? null : ''
-}
+/** What the service reads from the proof itself is read here too. */
+const READ_HERE = new Set(['scheme', 'network', 'method', 'format', 'asset', 'amount', 'recipient', 'resource'])
 
-/** What the service read from the proof itself was read here too. */
 function distinct(checks: readonly Check[], used: boolean): Check[] {
-  return checks.filter(({ name, state }) =>
-    state === 'bad' ? !(used && name === 'single_use') : !['scheme', 'network', 'method', 'format', 'asset', 'amount', 'recipient', 'resource'].includes(name),
-  )
+  return checks.filter(({ name, state }) => (state === 'bad' ? !(used && name === 'single_use') : !READ_HERE.has(name)))
 }
