@@ -4,6 +4,7 @@ import bs58 from 'bs58'
 import type { Hex } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
 import { Devnet } from '#devnet/network.ts'
+import { startRelay, type Relay } from '#testing/walletconnect-relay.ts'
 import { fundEthereum, fundSolana, openChains, type Chains } from './chain.ts'
 import { EthereumWallet } from './wallets/ethereum.ts'
 import { SolanaWallet } from './wallets/solana.ts'
@@ -37,10 +38,18 @@ type Fixtures = {
   seller: () => Promise<Person>
 }
 
-export const test = base.extend<Fixtures, { net: Devnet }>({
-  net: [
+export const test = base.extend<Fixtures, { net: Devnet; relay: Relay }>({
+  relay: [
     async ({}, use) => {
-      await using net = await Devnet.create()
+      await using relay = await startRelay()
+      await use(relay)
+    },
+    { scope: 'worker' },
+  ],
+
+  net: [
+    async ({ relay }, use) => {
+      await using net = await Devnet.create({ relayUrl: relay.url })
       await use(net)
     },
     { scope: 'worker', timeout: 180_000 },

@@ -36,6 +36,7 @@ test('what must be set is enough; addresses come in their normal form', () => {
     title: 'Paydesk',
     relay: { audience: 'wallets', loopback: false },
     examples: [],
+    walletConnect: null,
     trustedProxyHops: 0,
   })
 })

@@ -34,6 +34,8 @@ export type DevnetOptions = {
   slotTimeMs?: number
   /** A Postgres server for service and bff; embedded ones otherwise. */
   databaseUrl?: string
+  /** Offers wallets on other devices through this relay of WalletConnect (`ws://…`). */
+  relayUrl?: string
   /** Hears what happens, in sentences. */
   say?: (line: string) => void
 }
@@ -85,7 +87,7 @@ export class Devnet implements AsyncDisposable {
     await writeFile(folder.in('networks.json'), JSON.stringify(networks))
     const keys = folder.complete ? await laterStart(folder, options) : await firstStart(folder, chains, { ...options, say })
     const started: Started = { folder, chains, networks, keys }
-    const setting = { folder, ports, keys, databaseUrl: options.databaseUrl, shop: programs.seller, say }
+    const setting = { folder, ports, keys, databaseUrl: options.databaseUrl, relayUrl: options.relayUrl, shop: programs.seller, say }
     if (programs.service) {
       started.service = stack.use(await startService(setting))
       say(`service  ${started.service.url}`)
@@ -101,7 +103,13 @@ export class Devnet implements AsyncDisposable {
     await building
     if (programs.web) {
       started.web = stack.use(
-        await WebServer.start({ port: ports.web, bffPort: ports.bff, shops: programs.seller ? [shopUrl(ports)] : [], networks, wallets: devnetWallets() }),
+        await WebServer.start({
+          port: ports.web,
+          bffPort: ports.bff,
+          shops: [...(programs.seller ? [shopUrl(ports)] : []), ...(options.relayUrl ? [options.relayUrl] : [])],
+          networks,
+          wallets: devnetWallets(),
+        }),
       )
       say(`web      ${started.web.url}`)
     }

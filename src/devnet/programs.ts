@@ -9,7 +9,15 @@ import { devnetWallets } from './wallets.ts'
 
 /** The programs of the devnet, each configured by its environment as in production. */
 
-type Setting = { folder: Folder; ports: Ports; keys: Keys; databaseUrl: string | undefined; shop: boolean; say: (line: string) => void }
+type Setting = {
+  folder: Folder
+  ports: Ports
+  keys: Keys
+  databaseUrl: string | undefined
+  relayUrl: string | undefined
+  shop: boolean
+  say: (line: string) => void
+}
 
 export const vaultKeyFile = (folder: Folder) => folder.in('service', 'vault.key')
 
@@ -27,7 +35,7 @@ export function startService({ folder, ports, databaseUrl, say }: Setting): Prom
   return Program.start({ name: 'service', port: ports.service, env, logDir: folder.in('logs'), say })
 }
 
-export function startBff({ folder, ports, keys, databaseUrl, shop, say }: Setting): Promise<Program> {
+export function startBff({ folder, ports, keys, databaseUrl, relayUrl, shop, say }: Setting): Promise<Program> {
   const { seller } = devnetWallets()
   const sellerWallets = `${seller.evm.address},${seller.solana.address}`
   const env = {
@@ -41,6 +49,7 @@ export function startBff({ folder, ports, keys, databaseUrl, shop, say }: Settin
     HOSTED_SENDS: JSON.stringify(payouts()),
     PUBLIC_SERVICE_URL: `http://localhost:${ports.service}`,
     TITLE: 'Paydesk',
+    ...(relayUrl && { WALLETCONNECT_PROJECT_ID: '0'.repeat(32), WALLETCONNECT_RELAY_URL: relayUrl }),
     RELAY: 'everyone',
     RELAY_LOOPBACK: '1',
     EXAMPLES: JSON.stringify(shop ? SHOWN.map(({ path, ...example }) => ({ ...example, url: `${shopUrl(ports)}${path}` })) : []),

@@ -19,11 +19,13 @@ type Options = { keyArn: string; accessKeyId: string; secretAccessKey: string }
 type Body = { KeyId: string; Plaintext?: string; CiphertextBlob?: string; EncryptionContext?: Record<string, string> }
 
 class KmsError extends Error {
-  constructor(
-    readonly type: string,
-    readonly status = 400,
-  ) {
+  readonly type: string
+  readonly status: number
+
+  constructor(type: string, status = 400) {
     super(type)
+    this.type = type
+    this.status = status
   }
 }
 

@@ -6,6 +6,8 @@ type Request = { method: string; params: unknown[] }
 export type RemoteWallet = {
   /** What it was asked, in order. */
   asked: Request[]
+  /** Whether the page ended the session. */
+  readonly ended: boolean
   /** Takes what the page shows. Resolves when the session stands, or was refused. */
   pair(uri: string): Promise<void>
   disconnect(): Promise<void>
@@ -37,6 +39,8 @@ export async function startRemoteWallet(options: RemoteWalletOptions): Promise<R
   const asked: Request[] = []
   let { account } = options
   let topic = ''
+  let ended = false
+  client.on('session_delete', () => void (ended = true))
   let settled = Promise.withResolvers<void>()
   const namespaces = () => ({
     eip155: {
@@ -66,6 +70,9 @@ export async function startRemoteWallet(options: RemoteWalletOptions): Promise<R
 
   return {
     asked,
+    get ended() {
+      return ended
+    },
     async pair(uri) {
       settled = Promise.withResolvers<void>()
       await client.pair({ uri })

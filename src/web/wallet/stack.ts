@@ -11,7 +11,7 @@ import { rememberedWallet } from './remembered.ts'
 /** What both families' wallet code offers; `evm.ts` and `solana.ts` are its two shapes. */
 export interface WalletStack {
   /** Asks the wallet. Several accounts: the wallet's first is current until `choose`. */
-  connect(walletId: string): Promise<readonly string[]>
+  connect(walletId: string, elsewhere?: Elsewhere): Promise<readonly string[]>
   choose(address: string): void
   /** Connects the wallet of the last visit if it still trusts this page; never opens a window. */
   reconnect(): Promise<void>
@@ -25,6 +25,9 @@ export interface WalletStack {
   /** One for each of the network's assets, in their order; zero where the account holds nothing of it. */
   balances(network: Network, address: string): Promise<readonly AssetBalance[]>
 }
+
+/** For a wallet on another device: it is shown a text to scan or open, and may be given up on. */
+export type Elsewhere = { onUri: (uri: string) => void; signal: AbortSignal }
 
 /** In atomic units of the asset. */
 export type AssetBalance = { asset: Asset; atomic: bigint }
@@ -42,9 +45,9 @@ export function loadStack(family: Family): Promise<WalletStack> {
 }
 
 async function startStack(family: Family): Promise<WalletStack> {
-  const [{ networks }] = await Promise.all([queryClient.ensureQueryData(configQuery), loadMessages('paying')])
+  const [{ networks, title, walletConnect }] = await Promise.all([queryClient.ensureQueryData(configQuery), loadMessages('paying')])
   const own = networks.filter(({ network }) => familyOf(network) === family)
-  if (family === 'evm') return (await import('./evm.ts')).startEvm(own)
+  if (family === 'evm') return (await import('./evm.ts')).startEvm(own, walletConnect && { ...walletConnect, title })
   return (await import('./solana.ts')).startSolana(own)
 }
 

@@ -1,27 +1,26 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { useEffect, useMemo, useState } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo } from 'react'
 import type { Family } from '#contract/address.ts'
 import { familyOf } from '#contract/network.ts'
-import { useQuery } from '@tanstack/react-query'
 import { configQuery } from '../../api/queries.ts'
-import { announce } from '../../ui/announce.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { closeConnectDialog } from '../accounts.ts'
 import { useFoundWallets, type FoundWallet } from '../discover.ts'
-import { walletProblem } from '../errors.ts'
+import { WALLET_CONNECT } from '../evm/wallet-connect-id.ts'
 import { loadStack } from '../stack.ts'
 import { AccountList } from './AccountList.tsx'
+import { ElsewhereRow } from './ElsewhereRow.tsx'
 import { NoWallets } from './NoWallets.tsx'
+import { ScanToConnect } from './ScanToConnect.tsx'
+import { useConnect, type Stage } from './use-connect.ts'
 import { WalletRow } from './WalletRow.tsx'
 
-type Stage =
-  | { name: 'choose'; trouble?: string }
-  | { name: 'asking'; wallet: FoundWallet; family: Family }
-  | { name: 'accounts'; wallet: FoundWallet; family: Family; addresses: readonly string[] }
+const REMOTE: FoundWallet = { name: 'WalletConnect', ids: { evm: WALLET_CONNECT } }
 
-/** One row per wallet, whichever of the two roads it was found on; then its account, if it offers several. */
+/** One row per wallet, whichever of the two roads it was found on; wallets on other devices; then its account, if it offers several. */
 export function ConnectDialog({ family }: { family: Family | undefined }) {
   const { data } = useQuery(configQuery)
   const offered = useMemo(
@@ -30,82 +29,63 @@ export function ConnectDialog({ family }: { family: Family | undefined }) {
     [data, family],
   )
   const wallets = useFoundWallets().filter(({ ids }) => offered.some((each) => ids[each]))
-  const [stage, setStage] = useState<Stage>({ name: 'choose' })
+  const { stage, ask, scan, cancel, choose } = useConnect()
 
   // The wallet code comes while the reader looks at the list.
   useEffect(() => {
     if (data) for (const each of offered) void loadStack(each).catch(() => undefined)
   }, [data, offered])
 
-  async function connect(wallet: FoundWallet, chosen: Family) {
-    const id = wallet.ids[chosen]
-    if (!id) return
-    setStage({ name: 'asking', wallet, family: chosen })
-    const { name } = wallet
-    announce(t`Waiting for ${name}.`)
-    try {
-      const addresses = await (await loadStack(chosen)).connect(id)
-      if (addresses.length > 1) return setStage({ name: 'accounts', wallet, family: chosen, addresses })
-      announce(t`${name} is connected.`)
-      closeConnectDialog()
-    } catch (error) {
-      const { message } = walletProblem(error, wallet.name)
-      setStage({ name: 'choose', trouble: message.replace(' Nothing was sent.', '') })
-    }
-  }
-
-  async function choose({ family: chosen, wallet }: Extract<Stage, { name: 'accounts' }>, address: string) {
-    ;(await loadStack(chosen)).choose(address)
-    const { name } = wallet
-    announce(t`${name} is connected.`)
-    closeConnectDialog()
-  }
-
-  const asking = stage.name === 'asking'
-  const walletName = stage.name === 'choose' ? undefined : stage.wallet.name
+  const remote = data?.walletConnect && offered.includes('evm') ? REMOTE : undefined
   return (
-    <Dialog
-      description={
-        walletName && stage.name === 'accounts' ? t`${walletName} offers several accounts.` : t`Connecting shows this page your address. It moves nothing.`
-      }
-      onClose={closeConnectDialog}
-      open
-      size="sm"
-      title={stage.name === 'accounts' ? t`Which account?` : titleFor(family)}
-    >
+    <Dialog description={descriptionOf(stage)} onClose={closeConnectDialog} open size="sm" title={titleOf(stage, family)}>
       {stage.name === 'choose' && stage.trouble && (
         <Banner className="mb-3" role="alert" tone="warn">
           {stage.trouble}
         </Banner>
       )}
-      {stage.name === 'accounts' ? (
-        <AccountList addresses={stage.addresses} onChoose={(address) => void choose(stage, address)} />
-      ) : wallets.length === 0 ? (
-        <NoWallets families={offered} />
-      ) : (
-        <ul className="space-y-2">
-          {wallets.map((wallet) => (
-            <li key={Object.values(wallet.ids).join()}>
-              <WalletRow
-                busy={asking && stage.wallet.name === wallet.name ? stage.family : undefined}
-                families={offered}
-                onConnect={(chosen) => void connect(wallet, chosen)}
-                wallet={wallet}
-              />
-            </li>
-          ))}
-        </ul>
+      {stage.name === 'accounts' && <AccountList addresses={stage.addresses} onChoose={(address) => void choose(stage, address)} />}
+      {stage.name === 'scanning' && <ScanToConnect onCancel={cancel} uri={stage.uri} />}
+      {(stage.name === 'choose' || stage.name === 'asking') && (
+        <>
+          {wallets.length === 0 && <NoWallets families={offered} />}
+          <ul className="space-y-2">
+            {wallets.map((wallet) => (
+              <li key={Object.values(wallet.ids).join()}>
+                <WalletRow
+                  busy={stage.name === 'asking' && stage.wallet.name === wallet.name ? stage.family : undefined}
+                  families={offered}
+                  onConnect={(chosen) => ask(wallet, chosen)}
+                  wallet={wallet}
+                />
+              </li>
+            ))}
+          </ul>
+          <ElsewhereRow onScan={remote && (() => scan(remote))} open={wallets.length === 0} />
+        </>
       )}
-      {asking && (
-        <p className="mt-3 text-sm text-muted">
-          <Trans>Approve in {walletName}. Nothing opened? Click its icon in your browser’s toolbar.</Trans>
-        </p>
-      )}
+      {stage.name === 'asking' && <Asking wallet={stage.wallet} />}
     </Dialog>
   )
 }
 
-function titleFor(family: Family | undefined): string {
+function Asking({ wallet: { name } }: { wallet: FoundWallet }) {
+  return (
+    <p className="mt-3 text-sm text-muted">
+      <Trans>Approve in {name}. Nothing opened? Click its icon in your browser’s toolbar.</Trans>
+    </p>
+  )
+}
+
+function descriptionOf(stage: Stage): string {
+  if (stage.name !== 'accounts') return t`Connecting shows this page your address. It moves nothing.`
+  const { name } = stage.wallet
+  return t`${name} offers several accounts.`
+}
+
+function titleOf(stage: Stage, family: Family | undefined): string {
+  if (stage.name === 'accounts') return t`Which account?`
+  if (stage.name === 'scanning') return t`Connect a wallet on another device`
   if (!family) return t`Connect a wallet`
   return family === 'evm' ? t`Connect an Ethereum wallet` : t`Connect a Solana wallet`
 }

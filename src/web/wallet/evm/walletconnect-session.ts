@@ -33,6 +33,7 @@ export class WalletConnectSession {
   readonly #events: WalletConnectEvents
   #session: Session | undefined
   #chainId: number
+  #giveUp: ((error: Error) => void) | undefined
 
   private constructor(client: Client, options: WalletConnectOptions, events: WalletConnectEvents) {
     this.#client = client
@@ -80,12 +81,12 @@ export class WalletConnectSession {
     return accounts.filter((account) => account.startsWith(prefix)).map((account) => checksumAddress(account.slice(prefix.length)))
   }
 
-  /** Asks for a wallet and waits until one agrees. @throws when the person refuses, or nobody comes */
+  /** Asks for a wallet and waits until one agrees. @throws when the person refuses, here or there, or nobody comes */
   async connect(): Promise<string[]> {
     const chains = this.#options.chainIds.map((id) => `eip155:${id}`)
     const { uri, approval } = await this.#client.connect({ optionalNamespaces: { eip155: { chains, methods: METHODS, events: EVENTS } } })
     if (uri !== undefined) this.#options.onUri(uri)
-    this.#session = await approval()
+    this.#session = await this.#unlessCancelled(approval())
     const granted = this.#options.chainIds.find((id) => this.#session?.namespaces.eip155?.accounts.some((account) => account.startsWith(`eip155:${id}:`)))
     if (granted === undefined) {
       await this.disconnect()
@@ -95,10 +96,15 @@ export class WalletConnectSession {
     return this.accounts()
   }
 
+  /** The person no longer wants to connect: who agrees after this is sent away. */
+  cancel(): void {
+    this.#giveUp?.(rpcError(4001, 'The person cancelled.'))
+  }
+
   async disconnect(): Promise<void> {
     const topic = this.#session?.topic
     this.#session = undefined
-    if (topic !== undefined) await this.#client.disconnect({ topic, reason: { code: 6000, message: 'The person disconnected.' } })
+    if (topic !== undefined) await this.#leave(topic)
   }
 
   /** EIP-1193. @throws with `code` 4100, 4200 or 4902, or what the wallet answered */
@@ -114,6 +120,28 @@ export class WalletConnectSession {
       default:
         return this.#ask(method, params)
     }
+  }
+
+  async #unlessCancelled(approval: Promise<Session>): Promise<Session> {
+    const cancelled = Promise.withResolvers<never>()
+    let over = false
+    this.#giveUp = (error) => {
+      over = true
+      cancelled.reject(error)
+    }
+    approval.then(
+      ({ topic }) => (over ? this.#leave(topic) : undefined),
+      () => undefined,
+    )
+    try {
+      return await Promise.race([approval, cancelled.promise])
+    } finally {
+      this.#giveUp = undefined
+    }
+  }
+
+  #leave(topic: string): Promise<void> {
+    return this.#client.disconnect({ topic, reason: { code: 6000, message: 'The person disconnected.' } })
   }
 
   #switchTo(params: unknown): null {

@@ -28,30 +28,28 @@ async function open(wallet: Partial<RemoteWalletOptions> = {}, page: Partial<Wal
   })
   onTestFinished(() => remote.close())
   const told: unknown[] = []
-  let uri = ''
-  let pairing: Promise<void> | undefined
   const session = await WalletConnectSession.open(
     {
       projectId: '0'.repeat(32),
       relayUrl: relay.url,
       asker: { name: 'Paydesk', url: 'https://pay.example', icon: 'https://pay.example/icon.svg' },
       chainIds: [CHAIN, 8453],
-      onUri: (text) => {
-        uri = text
-        pairing = remote.pair(text)
+      onUri: (uri) => {
+        told.push(uri)
+        void remote.pair(uri)
       },
       ...page,
     },
     { accounts: (addresses) => told.push(addresses), chain: (id) => told.push(id), end: () => told.push('end') },
   )
-  return { account, remote, session, told, uri: () => uri, pairing: () => pairing }
+  return { account, remote, session, told }
 }
 
 test('a wallet that scans the code connects, and signs with its own key', async () => {
-  const { account, session, uri } = await open()
+  const { account, session, told } = await open()
   expect(session.accounts()).toEqual([])
   expect(await session.connect()).toEqual([account.address])
-  expect(uri()).toMatch(/^wc:[0-9a-f]{64}@2\?/)
+  expect(told[0]).toMatch(/^wc:[0-9a-f]{64}@2\?/)
   expect(session.walletName).toBe('Remote wallet')
   expect(await session.request({ method: 'eth_chainId' })).toBe('0x7a69')
   const signature = (await session.request({ method: 'personal_sign', params: [MESSAGE, account.address] })) as Hex
@@ -79,7 +77,7 @@ test('another account in the wallet, and the end of the session there, are heard
   await session.connect()
   const other = privateKeyToAccount(generatePrivateKey())
   await remote.changeAccount(other)
-  await expect.poll(() => told).toEqual([[other.address]])
+  await expect.poll(() => told.at(-1)).toEqual([other.address])
   expect(await session.request({ method: 'eth_accounts' })).toEqual([other.address])
   await remote.disconnect()
   await expect.poll(() => told.at(-1)).toBe('end')
@@ -90,7 +88,7 @@ test('a network that the wallet offers is switched to, another one is unknown to
   const { session, told } = await open({ chainIds: [CHAIN, 8453] })
   await session.connect()
   await session.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: '0x2105' }] })
-  expect([session.chainId, told]).toEqual([8453, [8453]])
+  expect([session.chainId, told.at(-1)]).toEqual([8453, 8453])
   await expect(session.request({ method: 'wallet_switchEthereumChain', params: [{ chainId: '0x1' }] })).rejects.toMatchObject({ code: 4902 })
 })
 
@@ -98,4 +96,16 @@ test('a wallet without a network of this desk is not kept', async () => {
   const { session } = await open({ chainIds: [1] })
   await expect(session.connect()).rejects.toMatchObject({ code: 4901 })
   expect(session.walletName).toBeUndefined()
+})
+
+test('who agrees after the person gave up is sent away', async () => {
+  const shown = Promise.withResolvers<string>()
+  const { session, remote } = await open({}, { onUri: shown.resolve })
+  const connecting = session.connect().catch((error: unknown) => error)
+  const uri = await shown.promise
+  session.cancel()
+  expect(signalOf(await connecting)).toBe('rejected')
+  await remote.pair(uri)
+  await expect.poll(() => remote.ended).toBe(true)
+  expect(session.accounts()).toEqual([])
 })

@@ -1,23 +1,42 @@
-import { createConnector, type CreateConnectorFn } from 'wagmi'
 import type { Address } from 'viem'
-import { WalletConnectSession, type WalletConnectOptions } from './walletconnect-session.ts'
+import { createConnector, type CreateConnectorFn } from 'wagmi'
+import type { Elsewhere } from '../stack.ts'
+import { WALLET_CONNECT } from './wallet-connect-id.ts'
+import type { WalletConnectSession } from './walletconnect-session.ts'
 
-/** The id by which dialog, memory and stack know a wallet at the other end of WalletConnect. */
-export const WALLET_CONNECT = 'walletConnect'
+export type RelaySettings = { projectId: string; relayUrl: string | null; title: string }
 
-/** WalletConnect as a connector of wagmi, beside those that EIP-6963 brings. */
-export function walletConnect(options: Omit<WalletConnectOptions, 'chainIds'>): CreateConnectorFn {
-  return createConnector((config) => {
-    let opening: Promise<WalletConnectSession> | undefined
-    const start = () =>
-      WalletConnectSession.open(
-        { ...options, chainIds: config.chains.map(({ id }) => id) },
-        {
-          accounts: (accounts) => config.emitter.emit('change', { accounts: accounts as Address[] }),
-          chain: (chainId) => config.emitter.emit('change', { chainId }),
-          end: () => config.emitter.emit('disconnect'),
-        },
-      )
+export type WalletConnect = {
+  connectorOf: CreateConnectorFn
+  /** How the wallet at the other end calls itself; undefined while there is none. */
+  walletName(): string | undefined
+  /** Where the code of the next connection is shown, and what gives up on it. */
+  offer(elsewhere: Elsewhere): void
+}
+
+/** WalletConnect as a connector of wagmi, beside those that EIP-6963 brings. Its code loads when somebody wants it, or used it on the last visit. */
+export function walletConnect({ projectId, relayUrl, title }: RelaySettings): WalletConnect {
+  let elsewhere: Elsewhere | undefined
+  let opening: Promise<WalletConnectSession> | undefined
+  let opened: WalletConnectSession | undefined
+
+  const connectorOf = createConnector((config) => {
+    const start = async () => {
+      const { WalletConnectSession: Session } = await import('./walletconnect-session.ts')
+      const options = {
+        projectId,
+        ...(relayUrl !== null && { relayUrl }),
+        asker: { name: title, url: window.location.origin, icon: new URL('favicon.svg', document.baseURI).href },
+        chainIds: config.chains.map(({ id }) => id),
+        onUri: (uri: string) => elsewhere?.onUri(uri),
+      }
+      opened = await Session.open(options, {
+        accounts: (accounts) => config.emitter.emit('change', { accounts: accounts as Address[] }),
+        chain: (chainId) => config.emitter.emit('change', { chainId }),
+        end: () => config.emitter.emit('disconnect'),
+      })
+      return opened
+    }
     const session = () => {
       if (opening) return opening
       opening = start()
@@ -25,16 +44,15 @@ export function walletConnect(options: Omit<WalletConnectOptions, 'chainIds'>): 
       opening.catch(() => (opening = undefined))
       return opening
     }
-
     return {
       id: WALLET_CONNECT,
       name: 'WalletConnect',
       type: 'walletConnect',
       async connect({ isReconnecting } = {}) {
-        const opened = await session()
-        const known = opened.accounts()
-        const accounts = known.length > 0 || isReconnecting ? known : await opened.connect()
-        return { accounts: accounts as never, chainId: opened.chainId }
+        const current = await session()
+        const known = current.accounts()
+        const accounts = known.length > 0 || isReconnecting ? known : await current.connect()
+        return { accounts: accounts as never, chainId: current.chainId }
       },
       disconnect: async () => (await session()).disconnect(),
       getAccounts: async () => (await session()).accounts() as Address[],
@@ -47,4 +65,13 @@ export function walletConnect(options: Omit<WalletConnectOptions, 'chainIds'>): 
       onDisconnect: () => {},
     }
   })
+
+  return {
+    connectorOf,
+    walletName: () => opened?.walletName,
+    offer: (offered) => {
+      elsewhere = offered
+      offered.signal.addEventListener('abort', () => opened?.cancel(), { once: true })
+    },
+  }
 }

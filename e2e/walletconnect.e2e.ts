@@ -1,0 +1,44 @@
+import type { Page } from '@playwright/test'
+import { privateKeyToAccount } from 'viem/accounts'
+import { createWalletClient, http, type Hex } from 'viem'
+import { startRemoteWallet } from '#testing/walletconnect-wallet.ts'
+import { expect, test } from './fixtures.ts'
+import { fundEthereum } from './chain.ts'
+import { expectPaid, openCheckout } from './checkout.ts'
+
+test('a wallet on another device connects by its code, pays, and is still there after a reload', async ({ net, relay, chains, visitor }) => {
+  const { privateKey } = await fundEthereum(chains, '1')
+  const account = privateKeyToAccount(privateKey)
+  const client = createWalletClient({ account, transport: http(net.evm.rpcUrl) })
+  const wallet = await startRemoteWallet({
+    relayUrl: relay.url,
+    account,
+    chainIds: [net.evm.chainId],
+    async carryOut({ method, params }) {
+      if (method !== 'eth_sendTransaction') throw new Error(`User rejected ${method}.`)
+      const { gas, value, nonce, to, maxFeePerGas, maxPriorityFeePerGas } = params[0] as Record<string, Hex>
+      const fees = { maxFeePerGas: BigInt(maxFeePerGas ?? 0), maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas ?? 0) }
+      return client.sendTransaction({ chain: null, to: to ?? null, value: BigInt(value ?? 0), gas: BigInt(gas ?? 0), nonce: Number(nonce), ...fees })
+    },
+  })
+  const page = await visitor()
+  await openCheckout(page, { network: `eip155:${net.evm.chainId}`, to: net.wallets.seller.evm.address, amount: '0.01' })
+  await page.getByRole('button', { name: 'Connect a wallet to pay' }).click()
+  await page.getByRole('button', { name: 'Scan with a wallet on another device' }).click()
+  await expect(page.getByRole('img', { name: 'Code that connects a wallet on another device' })).toBeVisible()
+  await wallet.pair(await copied(page))
+  await expect(page.getByRole('dialog')).toBeHidden()
+  await page.reload()
+  await page.getByRole('button', { name: 'Review payment' }).click()
+  await page.getByRole('button', { name: 'Sign in Remote wallet' }).click()
+  await expectPaid(page)
+  expect(wallet.asked.map(({ method }) => method)).toEqual(['eth_sendTransaction'])
+  await wallet.close()
+})
+
+/** What the button beside the code puts on the clipboard. */
+async function copied(page: Page): Promise<string> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: 'Copy the code as text' }).click()
+  return page.evaluate(() => navigator.clipboard.readText())
+}

@@ -1,0 +1,63 @@
+import { t } from '@lingui/core/macro'
+import { useEffect, useRef, useState } from 'react'
+import type { Family } from '#contract/address.ts'
+import { announce } from '../../ui/announce.tsx'
+import { closeConnectDialog } from '../accounts.ts'
+import type { FoundWallet } from '../discover.ts'
+import { walletProblem } from '../errors.ts'
+import { loadStack, type Elsewhere } from '../stack.ts'
+
+export type Stage =
+  | { name: 'choose'; trouble?: string }
+  | { name: 'asking'; wallet: FoundWallet; family: Family }
+  | { name: 'scanning'; wallet: FoundWallet; uri?: string }
+  | { name: 'accounts'; wallet: FoundWallet; family: Family; addresses: readonly string[] }
+
+/** Connecting, step by step. Leaving the dialog gives up on a wallet that was shown a code: it cannot come in later. */
+export function useConnect() {
+  const [stage, setStage] = useState<Stage>({ name: 'choose' })
+  const giveUp = useRef<AbortController>(undefined)
+  useEffect(() => () => giveUp.current?.abort(), [])
+
+  async function connect(wallet: FoundWallet, family: Family, elsewhere?: Elsewhere) {
+    const id = wallet.ids[family]
+    if (!id) return
+    const { name } = wallet
+    announce(t`Waiting for ${name}.`)
+    try {
+      const addresses = await (await loadStack(family)).connect(id, elsewhere)
+      if (addresses.length > 1) return setStage({ name: 'accounts', wallet, family, addresses })
+      announce(t`${name} is connected.`)
+      closeConnectDialog()
+    } catch (error) {
+      if (elsewhere?.signal.aborted) return
+      const { message } = walletProblem(error, name)
+      setStage({ name: 'choose', trouble: message.replace(' Nothing was sent.', '') })
+    }
+  }
+
+  return {
+    stage,
+    ask(wallet: FoundWallet, family: Family) {
+      setStage({ name: 'asking', wallet, family })
+      void connect(wallet, family)
+    },
+    scan(wallet: FoundWallet) {
+      const controller = new AbortController()
+      giveUp.current = controller
+      setStage({ name: 'scanning', wallet })
+      const onUri = (uri: string) => setStage((now) => (now.name === 'scanning' ? { ...now, uri } : now))
+      void connect(wallet, 'evm', { onUri, signal: controller.signal })
+    },
+    cancel() {
+      giveUp.current?.abort()
+      setStage({ name: 'choose' })
+    },
+    async choose({ family, wallet }: Extract<Stage, { name: 'accounts' }>, address: string) {
+      ;(await loadStack(family)).choose(address)
+      const { name } = wallet
+      announce(t`${name} is connected.`)
+      closeConnectDialog()
+    },
+  }
+}
