@@ -10,6 +10,7 @@ import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { followSettlement } from '../payments/follow-settlement.ts'
 import { readLaneFunds, takePlace } from '../payments/lane.ts'
 import { push } from '../payments/push.ts'
+import { requireSending } from '../payments/require-sending.ts'
 import { signCall } from '../wallets/sign-call.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
 import { checkFunds, checkValidity, contractsOf } from './check-authorization.ts'
@@ -109,6 +110,7 @@ async function send(context: Context, job: Job, { chain, held, opened, call, quo
   const { gas, maxFeePerGas, maxPriorityFeePerGas, feeAtomic, height } = quote
   const funds = await orUndecided(job.deadline.within(readLaneFunds(context, chain, wallet.address)))
   const kept = await context.db.transaction(async (tx) => {
+    await requireSending(tx, { network: network.network, sender: wallet.address })
     const place = await takePlace(tx, { network, sender: wallet.address, funds, amountAtomic: 0n, feeAtomic })
     if (!place.ok || place.nonce === null) throw undecided('The wallet that pays the network for settlements holds too little. Nothing is decided.')
     const fields = { chainId: chainIdOf(network.network), nonce: place.nonce, gas, maxFeePerGas, maxPriorityFeePerGas, ...call }

@@ -8,6 +8,7 @@ import { findClaim, grantOnce, releaseClaim, type ClaimRecord, type HeldClaim } 
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../payments/network.ts'
+import { requireSending } from '../payments/require-sending.ts'
 import { followQuestion } from '../settlements/follow.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
 import { checkSignature } from './check-authorization.ts'
@@ -158,6 +159,7 @@ async function signAsSponsor(context: Context, { terms, deadline }: Job, { chain
     context.log.warn({ verdict, network: chain.network.network }, 'the official facilitator does not verify a payment')
     throw undecided('The payment could not be verified now. Nothing is decided.')
   }
+  await requireSending(context.db, { network: terms.network.network, sender: sponsor })
   const address = facilitatorWallets(context, 'solana').find((wallet) => wallet === sponsor)
   return withWallet(context, address, async ({ wallet, secret }) => coSign(bytes, { secret, address: wallet.address }))
 }
