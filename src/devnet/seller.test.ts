@@ -23,7 +23,7 @@ beforeAll(async () => {
   solana = new Connection(net.solana.rpcUrl, { commitment: 'confirmed', wsEndpoint: net.solana.wsUrl })
 })
 
-afterAll(() => net[Symbol.asyncDispose]())
+afterAll(() => net?.[Symbol.asyncDispose]())
 
 const ETH = '/articles/settlement-without-banks'
 const SOL = '/articles/the-price-of-finality'
@@ -106,7 +106,7 @@ async function paid(path: string, header: string): Promise<Response> {
 describe('the bill', () => {
   test('says the same in both versions, and is another one at each visit', async () => {
     const first = await bill(ETH)
-    expect(first.resource.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/articles\/settlement-without-banks\?order=[\w-]{22}$/)
+    expect(first.resource.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/articles\/settlement-without-banks\?order=[\w-]{22}\.[\w-]{22}$/)
     const asked = { network: 'eip155:31337', payTo: net.wallets.seller.evm.address }
     expect(first.accepts).toMatchObject([
       { ...asked, amount: '10000000000000000', extra: { assetTransferMethod: 'txid', paymentFlow: 'upfront' } },
@@ -119,7 +119,8 @@ describe('the bill', () => {
   test('may name several currencies, of which the buyer chooses one', async () => {
     const { accepts } = await bill('/issues/1')
     expect(new Set(accepts.map(({ network }) => network)).size).toBe(2)
-    expect(new Set(accepts.map(({ extra }) => extra.symbol)).size).toBeGreaterThan(1)
+    expect(new Set(accepts.map(({ extra }) => extra.symbol))).toEqual(new Set(['ETH', 'WETH', 'SOL', 'USDC']))
+    expect(accepts.filter(({ extra }) => extra.symbol === 'USDC')).toHaveLength(2)
   })
 
   test('can be read and answered by a page of another origin', async () => {
@@ -222,6 +223,28 @@ describe('SOL', () => {
     const other = await bill(SOL)
     const again = encodeHeader({ x402Version: 2, resource: other.resource, accepted: entry(other.accepts, 'txid'), payload })
     expect((await pay(SOL, again)).status).toBe(402)
+  })
+})
+
+describe('a program that pays from a managed wallet', () => {
+  test.each([
+    ['ether', ETH, 'txid', 0.01],
+    ['SOL', SOL, 'txid', 0.1],
+  ] as const)('in %s buys the page with the proof it is given', async (_, path, method, amount) => {
+    const { resource, accepts } = await bill(path)
+    const { payTo, network } = entry(accepts, method)
+    const { managed } = net.wallets
+    const walletAddress = network.startsWith('eip155:') ? managed.evm.address : managed.solana.address
+    const sent = await (
+      await fetch(`${net.urls.service}/payment/send`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${net.apiKeys.operator}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ walletAddress, recipientAddress: payTo, amount, resource: resource.url }),
+      })
+    ).json()
+    expect(sent).toMatchObject({ success: true, paymentProof: expect.any(String) })
+    expect((await paid(path, sent.paymentProof)).status).toBe(200)
+    expect((await pay('/issues/1', sent.paymentProof)).status).toBe(402)
   })
 })
 

@@ -1,11 +1,12 @@
 import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
 import { USDC_DOMAIN_VERSION } from '../tokens/evm.ts'
-import { EIP3009_METHOD, NATIVE_TRANSFER_METHOD, SIGNED_TRANSACTION_METHOD, TXID_METHOD } from '#x402/methods.ts'
+import { EIP3009_METHOD, NATIVE_TRANSFER_METHOD, PERMIT2_METHOD, SIGNED_TRANSACTION_METHOD, TXID_METHOD } from '#x402/methods.ts'
 import type { Product } from '../seller.ts'
 import { readPage } from './page.ts'
 import type { Offer } from './quote.ts'
 
-type Shop = { networks: readonly Network[]; payTo: { evm: string; solana: string } }
+/** `feePayer`: who pays Solana for those who pay in tokens; undefined when nobody does. */
+type Shop = { networks: readonly Network[]; payTo: { evm: string; solana: string }; feePayer: () => Promise<string | undefined> }
 
 const PAGES = [
   { name: 'settlement-without-banks', title: 'Settlement without banks', prices: { ETH: '0.01' } },
@@ -13,12 +14,12 @@ const PAGES = [
   { name: 'reading-a-402', title: 'Reading a 402', prices: { USDC: '1' } },
 ] as const
 
-const ISSUE = { title: 'The first issue', prices: { ETH: '0.025', SOL: '0.25', USDC: '2.5' } } as const
+const ISSUE = { title: 'The first issue', prices: { ETH: '0.025', WETH: '0.025', SOL: '0.25', USDC: '2.5' } } as const
 
 /** What the dashboard suggests to try. */
 export const SHOWN = [
   ...PAGES.map(({ name, title, prices }) => ({ name: title, path: `/articles/${name}`, description: `An article for ${spellPrice(prices)}.` })),
-  { name: ISSUE.title, path: '/issues/1', description: 'The three articles, for ETH, SOL or USDC.' },
+  { name: ISSUE.title, path: '/issues/1', description: 'The three articles, for ETH, WETH, SOL or USDC.' },
   {
     name: 'A page that fails after it was paid',
     path: '/articles/the-price-of-finality?demo=error-after-payment',
@@ -32,7 +33,7 @@ function spellPrice(prices: Readonly<Record<string, string>>): string {
     .join(' or ')
 }
 
-/** Three articles, each for another currency, and the issue that holds them all, for any of the three. */
+/** Three articles, each for another currency, and the issue that holds them all, for any of them. */
 export function createCatalog(shop: Shop): Product[] {
   const articles = PAGES.map(({ name, title, prices }) => ({ name, title, content: readPage([name], title), prices }))
   const issue = {
@@ -48,29 +49,31 @@ export function createCatalog(shop: Shop): Product[] {
 
 type Page = { title: string; content: string; prices: Readonly<Record<string, string>> }
 
-function toProduct(path: Product['path'], { title, content, prices }: Page, { networks, payTo }: Shop): Product {
-  const offers = networks.flatMap((network) =>
-    Object.entries(prices).flatMap(([symbol, amount]) => {
-      const asset = findAsset(network, symbol)
-      return asset
-        ? methodsOf(network, asset).map((method): Offer => ({
-            network: network.network,
-            asset,
-            amount,
-            payTo: payTo[familyOf(network.network)],
-            confirmations: network.confirmations,
-            ...method,
-          }))
-        : []
-    }),
-  )
-  return { path, title, mimeType: 'text/html; charset=utf-8', content, offers: async () => offers }
+function toProduct(path: Product['path'], { title, content, prices }: Page, { networks, payTo, feePayer }: Shop): Product {
+  const offers = (sponsor: string | undefined) =>
+    networks.flatMap((network) =>
+      Object.entries(prices).flatMap(([symbol, amount]) => {
+        const asset = findAsset(network, symbol)
+        return asset
+          ? methodsOf(network, asset, sponsor).map((method): Offer => ({
+              network: network.network,
+              asset,
+              amount,
+              payTo: payTo[familyOf(network.network)],
+              confirmations: network.confirmations,
+              ...method,
+            }))
+          : []
+      }),
+    )
+  return { path, title, mimeType: 'text/html; charset=utf-8', content, offers: async () => offers(await feePayer()) }
 }
 
 /** The best way first: payers take the first entry that they can pay. */
-function methodsOf(network: Network, asset: Asset): Pick<Offer, 'method' | 'extra'>[] {
+function methodsOf(network: Network, asset: Asset, feePayer: string | undefined): Pick<Offer, 'method' | 'extra'>[] {
   const evm = familyOf(network.network) === 'evm'
   if (asset.native) return (evm ? [TXID_METHOD, SIGNED_TRANSACTION_METHOD] : [NATIVE_TRANSFER_METHOD, TXID_METHOD]).map((method) => ({ method }))
+  if (!evm) return feePayer === undefined ? [] : [{ method: undefined, extra: { feePayer } }]
   // The name and version are those of the token's signing domain.
-  return evm && asset.symbol === 'USDC' ? [{ method: EIP3009_METHOD, extra: { name: asset.name, version: USDC_DOMAIN_VERSION } }] : []
+  return asset.symbol === 'USDC' ? [{ method: EIP3009_METHOD, extra: { name: asset.name, version: USDC_DOMAIN_VERSION } }] : [{ method: PERMIT2_METHOD }]
 }

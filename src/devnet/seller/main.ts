@@ -2,12 +2,14 @@ import { serve } from '@hono/node-server'
 import { createSeller } from '../seller.ts'
 import { createCatalog } from './catalog.ts'
 import { readConfig } from './config.ts'
+import { readFeePayer } from './fee-payer.ts'
 
 /** The demo shop as a program of its own: it has an API key of the service and nothing else. */
 const config = readConfig(process.env)
 const service = { url: config.SERVICE_URL, apiKey: config.SERVICE_API_KEY }
 const { networks } = config
-const products = createCatalog({ networks, payTo: { evm: config.PAY_TO_EVM, solana: config.PAY_TO_SOLANA } })
+const payTo = { evm: config.PAY_TO_EVM, solana: config.PAY_TO_SOLANA }
+const products = createCatalog({ networks, payTo, feePayer: readFeePayer(service) })
 const { fetch } = createSeller({ url: config.URL, service, networks, products })
 
 const server = serve({ fetch, hostname: config.HOST, port: config.PORT }, ({ port }) => console.log(JSON.stringify({ msg: 'listening', port })))

@@ -41,7 +41,8 @@ export class Quotes {
    */
   write(offers: readonly Offer[], visit: { url: URL; now: number }): { url: string; accepts: Requirements[] } {
     const url = new URL(visit.url)
-    url.searchParams.set(ORDER, randomBytes(16).toString('base64url'))
+    const nonce = randomBytes(16).toString('base64url')
+    url.searchParams.set(ORDER, `${nonce}.${this.#code(['order', visit.url.href, nonce])}`)
     const memo = this.#createMemo(url.pathname)
     const notBefore = Math.floor(visit.now / 1000)
     return { url: url.href, accepts: offers.map((offer) => this.#sign(url.href, requirementsOf(offer, { memo, notBefore }))) }
@@ -51,6 +52,12 @@ export class Quotes {
   holds({ url }: Pick<ResourceInfo, 'url'>, requirements: Requirements): boolean {
     const { quote } = requirements.extra
     return typeof quote === 'string' && same(quote, this.#code(terms(url, requirements)))
+  }
+
+  /** Whether this resource is one of a visit to the page, told here before. */
+  holdsOrder(url: URL, resource: string): boolean {
+    const [nonce = '', code = ''] = (URL.parse(resource)?.searchParams.get(ORDER) ?? '').split('.')
+    return same(code, this.#code(['order', url.href, nonce]))
   }
 
   /** Whether a memo was given out for the resource at this path. */

@@ -22,6 +22,9 @@ export function readPayment({ header, url, offers }: Visit, { quotes, networks }
   const accepted = acceptedOf(payment)
   if (!accepted) return fromOffers(payment, { header, url, offers }, quotes)
   const { requirements, resource } = accepted
+  // Who was built a payment for this resource, by whatever service, echoes what that service knows of it.
+  if (requirements.extra.quote === undefined && isSameProduct(resource, url) && quotes.holdsOrder(url, resource))
+    return fromOrder(payment, { header, requirements, resource, offers })
   if (!isSameProduct(resource, url) || !quotes.holds({ url: resource }, requirements)) {
     return { ok: false, readable: true, reason: 'resource_mismatch', message: 'This payment is not for an offer of this page.' }
   }
@@ -53,6 +56,18 @@ function acceptedOf(payment: PaymentPayload): { requirements: Requirements; reso
   if (!offer.success) return undefined
   const { requirements, resource } = fromV1(offer.output)
   return { requirements, resource: resource.url }
+}
+
+type Order = { header: string; requirements: Requirements; resource: string; offers: readonly Offer[] }
+
+/** A payment that is bound to a visit, but not to its terms, is held against today's price. */
+function fromOrder(payment: PaymentPayload, { header, requirements, resource, offers }: Order): Read {
+  const network = readNetwork(requirements.network, payment.x402Version)
+  const method = methodOf(payment)
+  const offer = offers.find((entry) => entry.network === network && entry.asset.address === requirements.asset && entry.method === method)
+  if (!offer) return unknownOffer()
+  const { amount: expectedAmount, payTo: walletAddress } = offer
+  return { ok: true, question: { walletAddress, paymentProof: header, expectedAmount, network: offer.network, asset: offer.asset.address, resource } }
 }
 
 /** A payment of version 1 that names no terms is held against today's price. */
