@@ -1,5 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
+import { useConfig } from '../../shell/use-config.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Badge } from '../../ui/Badge.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -12,6 +13,7 @@ import type { Challenge, Offer, Version } from './challenge.ts'
 import { JsonTree } from './JsonTree.tsx'
 import { lintChallenge } from './lints.ts'
 import { OfferCard, type OfferCardProps } from './OfferCard.tsx'
+import { judgeTerms } from './usable.ts'
 
 export type ChallengeCardProps = {
   challenge: Challenge
@@ -27,7 +29,10 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
   const { t } = useLingui()
   const { offers, unreadable, versions, resource, error } = challenge
   const [version, setVersion] = useState<Version>(versions[0] ?? 2)
-  const shown = offers.filter(({ entries }) => version in entries)
+  const { networks } = useConfig()
+  // What can be paid here comes first, in the order the server names it.
+  const rank = ({ terms }: Offer) => (judgeTerms(terms, networks).ok ? 0 : 1)
+  const shown = offers.filter(({ entries }) => version in entries).toSorted((a, b) => rank(a) - rank(b))
   return (
     <Card
       action={

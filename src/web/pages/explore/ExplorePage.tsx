@@ -1,4 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import { useCallback, useState } from 'react'
 import { pathTo } from '../../paths.ts'
 import type { PaymentRun } from '../../payment/run.ts'
 import { navigate } from '../../router/location.ts'
@@ -11,6 +12,7 @@ import { choiceAgain } from './open-visit.ts'
 import { isServed } from './pay/visit.ts'
 import { VisitFlow } from './pay/VisitFlow.tsx'
 import { RequestForm } from './RequestForm.tsx'
+import { RequestLine } from './RequestLine.tsx'
 import type { ResourceRequest } from './request.ts'
 import { Unfinished } from './Unfinished.tsx'
 import { useExplorer, type View } from './use-explorer.ts'
@@ -18,7 +20,10 @@ import { useExplorer, type View } from './use-explorer.ts'
 /** Asks for a resource that costs something, and shows each step of paying for it. */
 export function ExplorePage() {
   const { t } = useLingui()
-  const { fields, setFields, view, busy, send, begin, pay } = useExplorer()
+  const { fields, setFields, view, busy, send, begin, pay, startOver } = useExplorer()
+  const [servedId, setServedId] = useState<string>()
+  const visitId = view.name === 'visit' ? view.visit.id : undefined
+  const onServed = useCallback(() => setServedId(visitId), [visitId])
   const byRelay = (request: ResourceRequest) => {
     setFields({ ...fields, via: 'relay' })
     void send({ ...request, via: 'relay' })
@@ -32,7 +37,7 @@ export function ExplorePage() {
       />
       <div className="mb-5">
         <Stepper
-          current={stepOf(view)}
+          current={stepOf(view, servedId)}
           label={t`A paid request`}
           steps={[
             { id: 'ask', label: t`Ask` },
@@ -43,7 +48,11 @@ export function ExplorePage() {
         />
       </div>
       {view.name !== 'visit' && <Unfinished onOpen={(id) => navigate(pathTo('explore', { search: { visit: id } }), { replace: true })} />}
-      <RequestForm busy={busy} fields={fields} onAsk={(request) => void send(request)} onChange={setFields} />
+      {view.name === 'visit' ? (
+        <RequestLine onChange={startOver} request={view.request} />
+      ) : (
+        <RequestForm busy={busy} fields={fields} onAsk={(request) => void send(request)} onChange={setFields} />
+      )}
       <div className="mt-4 space-y-4">
         {'notice' in view && view.notice && (
           <Banner role="alert" tone="warn">
@@ -67,6 +76,7 @@ export function ExplorePage() {
             onLeave={() => void send(view.request)}
             onOther={({ sender, walletName }) => void begin(view.request, choiceAgain(view.visit, { address: sender, walletName }))}
             onPayAnew={(offer) => void begin(view.request, choiceAgain(view.visit, payerOf(view.run), offer))}
+            onServed={onServed}
             run={view.run}
           />
         )}
@@ -75,8 +85,8 @@ export function ExplorePage() {
   )
 }
 
-function stepOf(view: View): string {
-  if (view.name === 'visit') return isServed(view.visit) ? 'answer' : 'pay'
+function stepOf(view: View, servedId: string | undefined): string {
+  if (view.name === 'visit') return isServed(view.visit) || view.visit.id === servedId ? 'answer' : 'pay'
   if (view.name !== 'answer' || view.asked.kind !== 'answered') return 'ask'
   return view.asked.answer.status === 402 ? 'terms' : 'answer'
 }

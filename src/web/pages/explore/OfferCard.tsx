@@ -40,7 +40,10 @@ export function OfferCard({ offer, onPay, busy }: OfferCardProps) {
         {!usable.ok && (
           <p className="mt-2 flex items-start gap-1.5 text-sm text-warn-ink">
             <Icon className="mt-0.5 shrink-0" name="warning" />
-            <span>{t(UNUSABLE[usable.reason])}</span>
+            <span>
+              {t(UNUSABLE[usable.reason])}
+              {usable.reason === 'method' && terms.method && <span className="ms-1 font-mono text-[13px] text-muted">{terms.method}</span>}
+            </span>
           </p>
         )}
         <Holding account={account} asset={asset} balance={balance} />

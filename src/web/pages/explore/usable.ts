@@ -15,7 +15,7 @@ export type Usable =
 export const UNUSABLE = {
   network: msg`This desk is not set up for this network.`,
   asset: msg`This desk does not know this asset, so it could not tell you what you pay.`,
-  method: msg`This page cannot pay this way yet.`,
+  method: msg`This page does not pay this way: your wallet could not, or could not show you what it signs.`,
   sponsor: msg`The seller wants to pay the network fee itself, which this page cannot check.`,
   no_memo: msg`The seller names no memo: nothing would bind your payment to what you pay for.`,
   no_domain: msg`The seller does not say how the token names itself, so no signature would fit.`,

@@ -88,5 +88,11 @@ export function useExplorer() {
     }
   }
 
-  return { fields, setFields, view, busy, send, begin, pay }
+  /** Back to the form; the visit stays in the journal. */
+  const startOver = useCallback(() => {
+    setView({ name: 'idle' })
+    navigate(pathTo('explore', { search: { url: fields.url || undefined } }), { replace: true })
+  }, [fields.url])
+
+  return { fields, setFields, view, busy, send, begin, pay, startOver }
 }

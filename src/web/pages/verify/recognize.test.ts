@@ -86,7 +86,7 @@ describe('a pasted text', () => {
     ['base64 for addresses', 'eyJ4-_8', /usual one/, null],
     ['a challenge', encodeHeader({ x402Version: 2, accepts: [] }), /what a server asks for/, 'accepts'],
     ['a settlement', encodeHeader({ success: true, transaction: TX, network: 'eip155:1' }), /PAYMENT-RESPONSE/, 'transaction'],
-    ['a payment without its network', encodeHeader({ x402Version: 1, scheme: 'exact', payload: {} }), /network/, 'network'],
+    ['a payment without its network', encodeHeader({ x402Version: 1, scheme: 'exact', payload: {} }), /is missing/, 'network'],
     ['a version of the future', encodeHeader({ x402Version: 3 }), /Expected/, 'x402Version'],
     ['an old receipt', '{"receipt":"paydesk/1"}', /older kind/, 'receipt'],
     [

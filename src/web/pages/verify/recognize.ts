@@ -90,7 +90,8 @@ function fromValue(value: unknown, header: string, url: string | null): Recogniz
   const read = readPayload(value)
   if (read.ok) return { kind: 'proof', header, payment: read.payload, url }
   const at = /at ([\w.]+|its root), (.+)$/s.exec(read.problem)
-  return problem(at?.[2] ?? read.problem, at?.[1] ?? null)
+  const told = at?.[2] ?? read.problem
+  return problem(told.startsWith('Invalid key: Expected') && told.endsWith('received undefined') ? t`This field is missing.` : told, at?.[1] ?? null)
 }
 
 /** Whether the text would be fine with its end. */

@@ -29,11 +29,17 @@ export type VisitFlowProps = {
   onOther: (order: PaymentOrder) => void
   /** A new payment by terms the server named later. */
   onPayAnew: (offer: Offer) => void
+  /** The server has given what was paid for. */
+  onServed: () => void
 }
 
 /** One paid request: review, wallet, chain, proof, answer. The payment is the machine's; what it buys is the visit's. */
-export function VisitFlow({ first, run, onLeave, onOther, onPayAnew }: VisitFlowProps) {
+export function VisitFlow({ first, run, onLeave, onOther, onPayAnew, onServed }: VisitFlowProps) {
   const view = useVisit(first, run)
+  const served = isServed(view.visit)
+  useEffect(() => {
+    if (served) onServed()
+  }, [served, onServed])
   const { state } = view
   const container = useRef<HTMLDivElement>(null)
   const screen = mayHaveLeft(state) || state.step === 'signed' ? (view.proof ? 'proof' : 'paid') : state.step === 'rejected' ? 'review' : state.step

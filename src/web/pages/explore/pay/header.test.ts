@@ -139,7 +139,7 @@ test.each<[string, Visit['way'], PaymentState]>([
   [
     'signed bytes that are not in the journal as outside yet',
     'authorization',
-    { step: 'signed', attempt: 1, order, built, sent: { bytes: Uint8Array.of(1), signature: 'x' } } as PaymentState,
+    { step: 'signed', attempt: 1, order, built, sent: { bytes: Uint8Array.of(1), signature: 'x' } },
   ],
 ])('%s pays nothing yet', (_, way, state) => {
   const visit = visitOf(2, way)
