@@ -9,8 +9,8 @@ import { proofFields } from './receive.ts'
 export const SettlementInput = v.strictObject({ ...proofFields, priorityFee: v.optional(decimal) })
 export type SettlementInput = v.InferOutput<typeof SettlementInput>
 
-export const SETTLEMENTS = ['required', 'broadcast_only', 'already_settled'] as const
-export const SETTLEMENT_KINDS = ['eip3009', 'permit2', 'token-transfer', 'native-transfer', 'signed-transaction', 'receipt'] as const
+const SETTLEMENTS = ['required', 'broadcast_only', 'already_settled'] as const
+const SETTLEMENT_KINDS = ['eip3009', 'permit2', 'token-transfer', 'native-transfer', 'signed-transaction', 'receipt'] as const
 
 export const SettlementBody = v.object({
   success: v.literal(true),

@@ -9,7 +9,7 @@ import { reply } from './reply.ts'
 type Paid = { payment: PaymentRecord; terms: Terms; checks: readonly ProofCheck[]; alreadyProcessed: boolean; priorityFeeAtomic: bigint | undefined }
 
 /** What a payee writes on the chain for a payment it has: on Solana as a memo; on EVM its Keccak-256, as the data of a call without value. */
-export function receiptText(paymentId: string): string {
+function receiptText(paymentId: string): string {
   return `x402-receipt:${paymentId}`
 }
 

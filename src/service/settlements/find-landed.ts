@@ -8,7 +8,7 @@ import { messageKey } from '../proofs/read-signed.ts'
 
 export type Ordered = { payment: PaymentRecord; order: SettlementOrder; chain: Chain }
 
-export type Sighting =
+type Sighting =
   | { state: 'seen'; signature: string; observation: Exclude<Observation, { state: 'not_found' }> }
   | { state: 'unseen' }
   /** The payer has taken it back, or it was carried out so long ago that nobody finds by what. */

@@ -17,7 +17,7 @@ const MAX_GAS = 500_000n
 /** Code of an account that a key still controls (EIP-7702). */
 const DELEGATED = '0xef0100'
 
-export type CallRequest = Call & { from: string; priorityFeeAtomic: bigint | undefined }
+type CallRequest = Call & { from: string; priorityFeeAtomic: bigint | undefined }
 
 /** Builds a call that moves none of the sender's money, for its next nonce and at the fees of this moment, after running it on the present state. */
 export function buildCall(endpoints: EvmEndpoints, network: Network, request: CallRequest): Promise<BuiltCall> {
