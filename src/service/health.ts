@@ -4,7 +4,7 @@ import { countStopped } from './db/wallet-books.ts'
 
 export type Check = { name: string; ok: boolean }
 /** `stoppedWallets`: wallets that an operator must look at; they keep the service from nothing else. Null when that is not known. */
-export type Readiness = { checks: Check[]; stoppedWallets: number | null }
+type Readiness = { checks: Check[]; stoppedWallets: number | null }
 
 /** Probes come from several sides at once and each costs a call to every chain. */
 const FRESH_MS = 1_000

@@ -29,6 +29,11 @@ export interface Chain {
   canNeverLand(wanted: Wanted): Promise<boolean>
   /** How many blocks after `lastValidBlockHeight` an unseen payment may be called expired without that proof; null where the proof always comes. */
   readonly graceBlocks: number | null
+  /**
+   * The transaction that landed with this very message, whatever its signature: whoever signed a message can sign it again. Undefined when none has, and
+   * where a message is signed into the transaction's own name (EVM).
+   */
+  findByMessage(query: { sender: string; builtHeight: number | null; messageHash: string }): Promise<string | undefined>
   /** True only when the chain itself shows that the block a transaction was seen in is no part of it any more. */
   isGone(landed: { signature: string; height: number; blockHash: string | null }): Promise<boolean>
   /** Whether the network would take this signed transaction now. A refusal is certain: where two addresses are configured, both said so. */

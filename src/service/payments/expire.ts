@@ -1,7 +1,9 @@
 import type { Chain, Head, Wanted } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
+import { findClaimKey } from '../db/claims.ts'
 import { lockPayment, movePayment, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../events/record.ts'
+import { applyObservation } from './apply-observation.ts'
 
 type Late = { payment: PaymentRecord; wanted: Wanted; chain: Chain; head: Head }
 
@@ -18,6 +20,7 @@ export async function expire(context: Context, { payment, wanted, chain, head }:
   const unseen = payment.status === 'created'
   const graceIsOver = chain.graceBlocks !== null && head.blockHeight > payment.lastValidBlockHeight + chain.graceBlocks
   if (!(unseen && graceIsOver) && !(await chain.canNeverLand(wanted))) return false
+  if (payment.mode === 'received' && (await landedOtherwise(context, payment, chain))) return false
 
   return context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, payment.id)
@@ -29,4 +32,17 @@ export async function expire(context: Context, { payment, wanted, chain, head }:
     await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status: to, source: 'watcher', blockHeight: head.height, at })
     return true
   })
+}
+
+const MESSAGE = 'message:'
+
+/** Whether a payer has signed the message of a proof once more and broadcast that: it is this payment, under another signature. */
+async function landedOtherwise(context: Context, payment: PaymentRecord, chain: Chain): Promise<boolean> {
+  const key = await findClaimKey(context.db, payment.id)
+  if (!key?.startsWith(MESSAGE)) return false
+  const { id: paymentId, sender, builtHeight } = payment
+  const signature = await chain.findByMessage({ sender, builtHeight, messageHash: key.slice(MESSAGE.length) })
+  if (signature === undefined) return false
+  await applyObservation(context, { paymentId, signature, observation: await chain.observe(signature), source: 'watcher' })
+  return true
 }

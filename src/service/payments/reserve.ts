@@ -24,7 +24,7 @@ export type Order = {
   idempotency: { key: string; fingerprint: string } | undefined
 }
 
-export type Reserved = ({ ok: true } & Kept) | Extract<Place, { ok: false }>
+type Reserved = ({ ok: true } & Kept) | Extract<Place, { ok: false }>
 
 /**
  * Takes the funds and a nonce, signs, and keeps payment and signed bytes, all in one commit: before it nothing exists, after it the payment is carried out,

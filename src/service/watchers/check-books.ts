@@ -8,7 +8,7 @@ import { payment } from '../db/schema.ts'
 import { openBooks, readBooks, stopWallet, turnPage, type BooksRecord, type Page } from '../db/wallet-books.ts'
 import { readSpent } from './spent.ts'
 
-export type Verdict = 'equal' | 'later' | 'stopped'
+type Verdict = 'equal' | 'later' | 'stopped'
 
 const MAX_PAUSE_MS = 2_000
 

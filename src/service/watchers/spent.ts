@@ -12,7 +12,7 @@ import { attempt, payment } from '../db/schema.ts'
  * What left a wallet by its own signature between two pages of its books. `later`: the rows have not caught up with the chain yet. `foreign`: the chain
  * shows a signature of the wallet that the service did not make, or another outcome than the rows.
  */
-export type Spent = { state: 'known'; atomic: bigint } | { state: 'later' } | { state: 'foreign'; found: string }
+type Spent = { state: 'known'; atomic: bigint } | { state: 'later' } | { state: 'foreign'; found: string }
 
 type Question = { lane: Lane; nonce: number | null; audit: Audit }
 

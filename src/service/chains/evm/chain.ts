@@ -35,6 +35,7 @@ export function openEvmChain(network: Network): Chain {
     note: (note) => buildNote(endpoints, network, note),
     observe: async (signature) => observe(endpoints, network, { hash: signature, head: await head.fresh() }),
     find: (wanted, from, to) => scan.find(wanted, from, to),
+    findByMessage: async () => undefined,
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),
     isGone: (landed) => isGone(endpoints, landed),
     rehearse: (bytes) => rehearse(endpoints, bytes),

@@ -8,6 +8,7 @@ import { build } from './build.ts'
 import { buildNote } from './build-note.ts'
 import { openEndpoints } from './client.ts'
 import { find } from './find.ts'
+import { findByMessage } from './find-by-message.ts'
 import { readFunds } from './funds.ts'
 import { readHead } from './head.ts'
 import { canNeverLand } from './never-land.ts'
@@ -31,6 +32,7 @@ export function openSolanaChain(network: Network): Chain {
     note: (note) => buildNote(endpoints, note),
     observe: (signature) => observe(endpoints, signature),
     find: async (wanted, _from, to) => ({ found: await find(endpoints, wanted), readTo: to }),
+    findByMessage: (query) => findByMessage(endpoints, query),
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),
     isGone: (landed) => isGone(endpoints, landed),
     rehearse: (bytes) => rehearse(endpoints, bytes),
