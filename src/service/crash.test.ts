@@ -1,8 +1,6 @@
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,6 +8,7 @@ import { openDatabase, type OpenDatabase } from '#postgres/open.ts'
 import { startEvm, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
 import { createTestDatabase, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey } from '#testing/service-app.ts'
+import { startServiceProcess } from '#testing/service-process.ts'
 import { eventually } from '#testing/service-context.ts'
 import type { CrashPoint } from './crash.ts'
 import { readAttempts } from './db/attempts.ts'
@@ -18,7 +17,6 @@ import { payment } from './db/schema.ts'
 import { createWallet } from './wallets/create-wallet.ts'
 import { openFileVault } from './wallets/file-vault.ts'
 
-const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 const SOL = 1_000_000_000n
 const ETH = 10n ** 18n
 
@@ -50,34 +48,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** The service as an operator starts it; `crashAt` lets it kill itself at a step. */
-async function start(crashAt?: CrashPoint) {
-  const env = {
-    PORT: '0',
+/** `crashAt` lets the service kill itself at a step. */
+function start(crashAt?: CrashPoint) {
+  return startServiceProcess({
     DATABASE_URL: 'url' in database.target ? database.target.url : '',
     NETWORKS: JSON.stringify([evm.network, solana.network]),
     VAULT_KEY_FILE: join(folder, 'vault.key'),
     ...(crashAt && { CRASH_AT: crashAt }),
-  }
-  const child = spawn(process.execPath, [MAIN], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-  const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_code, signal) => resolve(signal)))
-  const port = await new Promise<string>((resolve, reject) => {
-    let said = ''
-    child.once('exit', () => reject(new Error(`the service ended: ${said}`)))
-    child.stdout.on('data', (text: Buffer) => {
-      said += String(text)
-      const found = /"port":(\d+).*"msg":"listening"/.exec(said)?.[1]
-      if (found) resolve(found)
-    })
   })
-  return {
-    url: `http://127.0.0.1:${port}`,
-    ended,
-    [Symbol.asyncDispose]: async () => {
-      child.kill('SIGKILL')
-      await ended
-    },
-  }
 }
 
 const chains = {

@@ -30,6 +30,8 @@ export const steps: readonly Step[] = [
   vitest('unit'),
   { name: 'build', command: ['vite', 'build', '--logLevel', 'warn'] },
   vitest('integration'),
+  // The short form of `npm run chaos:kill`.
+  { name: 'chaos', command: ['node', 'src/testing/chaos/kill.ts'] },
   { name: 'e2e', command: ['playwright', 'test', '-c', 'e2e/playwright.config.ts'], report: 'test-results/e2e.json' },
 ]
 

@@ -1,0 +1,48 @@
+import { startServiceProcess } from '../service-process.ts'
+import { countStuck, measureRecovery, readBooks } from './measure.ts'
+import { openStage } from './stage.ts'
+import { runStorm } from './storm.ts'
+
+/**
+ * Four service processes on one Postgres server make payments on both chains while they are killed with -9, 50 to 1,500 ms after they began to listen.
+ * `--kills N` (40 otherwise). Prints one line a measure and ends with 1 when one misses its bar; the time to recover is judged with `--timed` only, since
+ * it says as much about the machine.
+ */
+const at = process.argv.indexOf('--kills')
+const kills = at === -1 ? 40 : Number(process.argv[at + 1])
+if (!Number.isSafeInteger(kills) || kills < 1) throw new Error('Expected a whole number after --kills, for example --kills 200.')
+
+let missed = 0
+function tell(name: string, value: bigint | number | string, bar: string, ok: boolean): void {
+  if (!ok) missed++
+  console.log(`${name}: ${value} (${bar})${ok ? '' : ' MISSED'}`)
+}
+
+const timed = process.argv.includes('--timed')
+const SETTLED_WITHIN_MS = 180_000
+const RECOVERED_WITHIN_MS = 5_000
+
+{
+  await using stage = await openStage()
+  const startedAt = performance.now()
+  const storm = await runStorm(stage, { kills, processes: 4, clients: 6, lifeMs: [50, 1_500] })
+  const stormS = ((performance.now() - startedAt) / 1000).toFixed(1)
+  const service = await startServiceProcess(stage.env)
+  const stuck = await countStuck(stage, SETTLED_WITHIN_MS).finally(() => service.kill())
+  const books = await readBooks(stage)
+  const keys = storm.wishes.length
+  tell('kills', `${storm.kills} in ${stormS} s`, `at least ${kills}`, storm.kills >= kills)
+  tell('acknowledged payments', `${storm.acknowledged.length} of ${keys} keys`, 'all', storm.acknowledged.length === keys && keys > 0)
+  const ids = new Set(storm.acknowledged.map(({ paymentId }) => paymentId)).size
+  tell('payments', books.paymentsOfKeys, `one for each key: ${keys}`, books.paymentsOfKeys === keys && ids === keys)
+  tell('failed payments', books.failed, '0', books.failed === 0)
+  tell('transfers on the chains', books.transfersOnChain, `one for each key: ${keys}`, books.transfersOnChain === keys)
+  tell('ledger and chain differ by', books.ledgerDifference, '0 base units', books.ledgerDifference === 0n)
+  tell('payees and ledger differ by', books.payeeDifference, '0 base units', books.payeeDifference === 0n)
+  tell('stuck payments', stuck, '0 after 3 min', stuck === 0)
+  const { readyMs, movingMs } = await measureRecovery(stage)
+  // Two blocks of confirmation are the chain's own time.
+  tell('ready after kill -9', `${Math.round(readyMs)} ms`, `${RECOVERED_WITHIN_MS} ms`, !timed || readyMs <= RECOVERED_WITHIN_MS)
+  tell('open payments confirmed after kill -9', `${Math.round(movingMs)} ms`, 'told, not judged', true)
+}
+process.exitCode = missed === 0 ? 0 : 1
