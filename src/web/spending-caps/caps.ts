@@ -15,10 +15,6 @@ export function useCaps(): Caps {
   return store.use()
 }
 
-export function getCaps(): Caps {
-  return store.get()
-}
-
 /** Sets or, with nothing in it, lifts the cap of an asset. @returns what puts it back, for an undo */
 export function setCap(key: string, cap: Cap): () => void {
   const before = store.get()
