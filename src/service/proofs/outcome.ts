@@ -56,3 +56,8 @@ export async function lateOr<T>(work: Promise<T>): Promise<T | undefined> {
     throw error
   }
 }
+
+/** The payee has settled this very question itself while it was looked at: nothing is refused, and the next look finds it. */
+export class Overtaken extends Error {
+  override name = 'Overtaken'
+}

@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import { crashPoint } from '../crash.ts'
 import type { HeldClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
+import { findOrder } from '../db/settlement-orders.ts'
 import { followSettlement } from '../payments/follow-settlement.ts'
 import { readLaneFunds, takePlace } from '../payments/lane.ts'
 import { push } from '../payments/push.ts'
@@ -17,7 +18,7 @@ import { checkFunds, checkValidity, contractsOf } from './check-authorization.ts
 import { undecided } from './checklist.ts'
 import { facilitatorWallets, withWallet, type OpenedWallet } from './facilitator-wallet.ts'
 import { settleOfficially } from './official.ts'
-import { lateOr, orUndecided, outcome, type Job, type Settled } from './outcome.ts'
+import { lateOr, orUndecided, outcome, Overtaken, type Job, type Settled } from './outcome.ts'
 import { recordBroadcast } from './record.ts'
 
 type Held = { chain: Chain; held: HeldClaim; authorization: Authorization }
@@ -32,6 +33,9 @@ const POLL_MS = 200
 export async function settleAuthorization(context: Context, job: Job, { chain, held, authorization }: Held): Promise<Settled> {
   const { deadline, checklist } = job
   const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
+  const { accountId, fingerprint, terms } = job
+  // What was built for the payee of this question may land at any moment.
+  if (use.used && (await findOrder(context.db, { accountId, network: terms.network.network, key: held.key, fingerprint }))) throw new Overtaken()
   const got = use.used ? (use.signature ?? 'carried out or cancelled') : 'never carried out'
   checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: 'never carried out', got })
   checkValidity({ authorization, checklist }, context.now())

@@ -17,7 +17,7 @@ import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
 import { hold } from './hold.ts'
 import { judge, judgeMemo, judgeTransfer, type Landed } from './judge.ts'
 import { verifyTokenOfficially } from './official-solana.ts'
-import { lateOr, orUndecided, outcome, pending, type Job, type Settled } from './outcome.ts'
+import { lateOr, orUndecided, outcome, Overtaken, pending, type Job, type Settled } from './outcome.ts'
 import { messageKey } from './read-signed.ts'
 import { recordBroadcast, recordLanded, type Outgoing } from './record.ts'
 import { followAuthorization, settleAuthorization } from './settle-authorization.ts'
@@ -28,9 +28,27 @@ import { isCertain, watch } from './watch.ts'
  * @throws ProofRefused when it is proven bad; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
  */
 export async function settle(context: Context, job: Job): Promise<Settled> {
-  const settled = await bringToOutcome(context, job)
+  const settled = await untilDecided(context, job)
   if (settled.state === 'pending' || !settled.payment) return settled
   return { ...settled, alreadyProcessed: !(await grantOnce(context.db, settled.payment.id)) }
+}
+
+const POLL_MS = 100
+
+/** Looks again when the payee was quicker, until its own settlement is certain. */
+async function untilDecided(context: Context, job: Job): Promise<Settled> {
+  const { checks } = job.checklist
+  const before = checks.length
+  for (;;) {
+    try {
+      return await bringToOutcome(context, job)
+    } catch (error) {
+      if (!(error instanceof Overtaken)) throw error
+      if (job.deadline.passed) throw undecided('The payment is on the chain, and not confirmed yet. Send the same request again.')
+      checks.length = before
+      await job.deadline.sleep(POLL_MS)
+    }
+  }
 }
 
 async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
