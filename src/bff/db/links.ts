@@ -13,8 +13,8 @@ const PAID = ['confirmed', 'finalized']
 const MOVING = ['created', 'pending', 'confirmed', 'rolled_back']
 /** The chain wins over an expiry for this long. */
 const AFTERLIFE_MS = 24 * 3_600_000
-/** A payment that was not built by then never will be: the request ended long before. */
-const BUILDING_MS = 60_000
+/** Somebody else's payment that is not on its way by then stands in nobody's way any more: it was good for one minute. */
+const HELD_MS = 120_000
 
 export async function insertLinkKey(db: Database, row: LinkKeyRow): Promise<void> {
   await db.insert(linkKey).values(row)
@@ -116,14 +116,14 @@ export async function takePlace(db: Database, link: LinkRow, place: NewPlace): P
   })
 }
 
-/** A payer's own payment that was never signed does not stand in their way; another's does until it has expired. */
+/** A payer's own payment that was never signed does not stand in their way; another's does for two minutes. */
 async function takenPlaces(db: Pick<Database, 'select'>, linkId: string, { sessionId, now }: NewPlace): Promise<number> {
   const others = sessionId === undefined ? undefined : or(isNull(linkPayment.sessionId), ne(linkPayment.sessionId, sessionId))
-  const building = and(eq(linkPayment.status, 'building'), gt(linkPayment.createdAt, new Date(now.getTime() - BUILDING_MS)))
+  const held = and(inArray(linkPayment.status, ['building', 'created']), gt(linkPayment.createdAt, new Date(now.getTime() - HELD_MS)))
   const rows = await db
     .select({ count: sql<string>`count(*)` })
     .from(linkPayment)
-    .where(and(eq(linkPayment.linkId, linkId), or(inArray(linkPayment.status, TAKEN), and(or(eq(linkPayment.status, 'created'), building), others))))
+    .where(and(eq(linkPayment.linkId, linkId), or(inArray(linkPayment.status, TAKEN), and(held, others))))
   return Number(rows[0]?.count ?? 0)
 }
 
