@@ -56,25 +56,27 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
           <Input mono onChange={(event) => set({ resource: event.target.value })} value={fields.resource} />
         </Field>
       )}
-      <details className="group sm:col-span-2" open={problems.facilitator !== undefined || problems.timeout !== undefined || undefined}>
-        <summary className="inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
-          <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
-          <Trans>Facilitator and timeout, for accepting</Trans>
-        </summary>
-        <div className="mt-3 grid gap-4 sm:grid-cols-2">
-          <Field
-            error={problems.facilitator}
-            hint={<Trans>Only one that the service is set up for. Without it the service verifies by itself.</Trans>}
-            label={<Trans>Facilitator</Trans>}
-            optional
-          >
-            <Input inputMode="url" mono onChange={(event) => set({ facilitator: event.target.value })} placeholder="https://" value={fields.facilitator} />
-          </Field>
-          <Field error={problems.timeout} label={<Trans>Timeout in seconds</Trans>}>
-            <Input inputMode="numeric" onChange={(event) => set({ timeout: event.target.value })} value={fields.timeout} />
-          </Field>
-        </div>
-      </details>
+      {!many && (
+        <details className="group sm:col-span-2" open={problems.facilitator !== undefined || problems.timeout !== undefined || undefined}>
+          <summary className="inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
+            <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
+            <Trans>Facilitator and timeout, for accepting</Trans>
+          </summary>
+          <div className="mt-3 grid gap-4 sm:grid-cols-2">
+            <Field
+              error={problems.facilitator}
+              hint={<Trans>Only one that the service is set up for. Without it the service verifies by itself.</Trans>}
+              label={<Trans>Facilitator</Trans>}
+              optional
+            >
+              <Input inputMode="url" mono onChange={(event) => set({ facilitator: event.target.value })} placeholder="https://" value={fields.facilitator} />
+            </Field>
+            <Field error={problems.timeout} label={<Trans>Timeout in seconds</Trans>}>
+              <Input inputMode="numeric" onChange={(event) => set({ timeout: event.target.value })} value={fields.timeout} />
+            </Field>
+          </div>
+        </details>
+      )}
     </div>
   )
 }

@@ -50,9 +50,11 @@ export function ResultCard({ result, network, children }: { result: Result; netw
           <Trans>It was accepted before. What it pays for may have been handed over already.</Trans>
         </Banner>
       )}
-      <div className="mt-5">
-        <CheckList checks={result.checks} />
-      </div>
+      {result.checks.length > 0 && (
+        <div className="mt-5">
+          <CheckList checks={result.checks} />
+        </div>
+      )}
       {result.transaction && (
         <p className="mt-4 text-sm text-muted">
           <Trans>Transaction</Trans>{' '}

@@ -54,11 +54,7 @@ export function settleService({ header, expected }: Settlement): PaymentService 
 
 function explain(error: unknown): Trouble {
   if (!(error instanceof NothingToSettle)) return paymentService.explain(error)
-  return {
-    code: 'ALREADY_SETTLED',
-    title: t`There is nothing left to collect`,
-    body: t`This payment has been settled already. Nothing was sent. Check it again to see it on the chain.`,
-  }
+  return describeTrouble('already_settled')
 }
 
 export function settleReader({ authorization, expected }: Settlement): TransactionReader {
