@@ -11,12 +11,16 @@ test('every code of the service has words', () => {
 
 test.each(codes)('%s is told in plain words with a way on', (code) => {
   const { title, body, action } = describeError(new ApiError({ code }))
+  const { retry } = errorWords[code]
   expect(title).not.toMatch(/[.!]$|[A-Z_]{4,}/)
   expect(body).toMatch(/\.$/)
   expect(`${title} ${body}`).not.toContain('!')
   const retryable = new ApiError({ code }).retryable
   // What can succeed later offers a button; what only the reader can change does not pretend that pressing helps.
   if (retryable) expect(action).toBe('retry')
+  // The reading layer retries by the code's own flag: the table must not say otherwise.
+  if (code in problems) expect(retry === 'safe' || retry === 'by_itself').toBe(retryable)
+  if (retry === 'never') expect(action).toBe('none')
 })
 
 test('a countdown and the request id reach the reader', () => {

@@ -1,7 +1,7 @@
-import { t } from '@lingui/core/macro'
 import { familyOf } from '#contract/network.ts'
 import type { Built, Finding, Landed, PaymentOrder, Reading, Review, Sent, Trouble } from './order.ts'
 import { verdictOf } from './review.ts'
+import { describeTrouble } from './trouble-words.ts'
 
 /**
  * The payment machine: one pure function from a state and an event to the next state. Checkout and every other page that pays use it.
@@ -183,8 +183,7 @@ function loseWallet(state: PaymentState): PaymentState {
   if (walletSends(state.order)) {
     return { ...base(state), step: 'unknown', reason: 'wallet_lost', built, sent: { bytes: null, signature: null }, absentSince: null }
   }
-  const trouble = { code: 'WALLET_LOST', title: t`The signature never arrived.`, body: t`Nothing was sent. You can sign again.` }
-  return { ...base(state), step: 'rejected', built, review, trouble }
+  return { ...base(state), step: 'rejected', built, review, trouble: describeTrouble('wallet_lost') }
 }
 
 type Outgoing = Extract<PaymentState, { sent: Sent }>

@@ -7,6 +7,7 @@ import { mayHaveLeft, reduce, startPayment, type PaymentEvent, type PaymentState
 import type { PaymentOrder } from './order.ts'
 import type { Ports } from './ports.ts'
 import { follow } from './reconcile.ts'
+import { describeTrouble } from './trouble-words.ts'
 
 /** Below this, signing is not offered: a person could not finish in time. */
 export const SIGN_MARGIN_MS = 10_000
@@ -64,7 +65,7 @@ export class PaymentRun {
       const { order } = this.#state
       const lock = walletLock(familyOf(order.network), order.walletName)
       const { held } = await this.#ports.locks.attempt(lock, () => this.#sign(ticked))
-      if (!held) await this.#dispatch({ type: 'wallet_refused', trouble: busyElsewhere(order.walletName) })
+      if (!held) await this.#dispatch({ type: 'wallet_refused', trouble: describeTrouble('wallet_busy', order.walletName) })
     })
   }
 
@@ -132,7 +133,7 @@ export class PaymentRun {
     if (asked.step !== 'review' && asked.step !== 'rejected') return
     if (clock.now() > asked.built.deadlineAt - SIGN_MARGIN_MS) return this.#dispatch({ type: 'deadline_passed' })
     const signer = await wallet.signer(asked.order)
-    if (signer === null) return this.#dispatch({ type: 'wallet_refused', trouble: notConnected(asked.order.walletName) })
+    if (signer === null) return this.#dispatch({ type: 'wallet_refused', trouble: describeTrouble('not_connected', asked.order.walletName) })
     if (signer !== asked.order.sender) return this.#dispatch({ type: 'signer_changed' })
     await this.#dispatch({ type: 'sign', at: clock.now(), digest: asked.built.digest, ticked })
     const waiting = this.#state
@@ -249,16 +250,4 @@ export class PaymentRun {
 /** I2: the intent's id for the first attempt; a rebuild needs a key of its own, or the service would answer the expired transaction. */
 export function attemptKey(state: { order: PaymentOrder; attempt: number }): string {
   return state.attempt === 1 ? state.order.id : `${state.order.id}.${state.attempt}`
-}
-
-function notConnected(walletName: string) {
-  return { code: 'NOT_CONNECTED', title: t`${walletName} is not connected.`, body: t`Unlock it and connect the account again. Nothing was sent.` }
-}
-
-function busyElsewhere(walletName: string) {
-  return {
-    code: 'WALLET_BUSY',
-    title: t`${walletName} is asking in another tab.`,
-    body: t`Answer or reject the request there, then sign here. Nothing was sent.`,
-  }
 }

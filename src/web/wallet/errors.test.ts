@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { describeTrouble, isNothingSent, type WalletSignal } from '../payment/trouble-words.ts'
 import { WalletTimeout } from './bounded.ts'
-import { describeSignal, isNothingSent, signalOf, WalletProblem, type WalletSignal } from './errors.ts'
+import { signalOf, WalletProblem } from './errors.ts'
 
 const rows: readonly [string, unknown, WalletSignal, boolean][] = [
   ['4001', { code: 4001, message: 'User rejected the request.' }, 'rejected', true],
@@ -34,9 +35,9 @@ describe('every wallet signal has its meaning', () => {
 })
 
 test('words name the wallet and say that nothing was sent only where that is certain', () => {
-  expect(describeSignal('rejected', 'Phantom')).toEqual({ code: 'REJECTED', title: 'You cancelled in Phantom.', body: 'Nothing was sent.' })
+  expect(describeTrouble('rejected', 'Phantom')).toEqual({ code: 'REJECTED', title: 'You cancelled in Phantom.', body: 'Nothing was sent.' })
   for (const [, , signal, nothingSent] of rows) {
-    const { title, body } = describeSignal(signal, 'Phantom')
+    const { title, body } = describeTrouble(signal, 'Phantom')
     expect(`${title} ${body}`).not.toContain('{wallet}')
     expect(body.includes('Nothing was sent')).toBe(nothingSent)
   }

@@ -4,6 +4,7 @@ import { familyOf } from '#contract/network.ts'
 import type { PaymentState } from '../../payment/machine.ts'
 import type { PaymentRun } from '../../payment/run.ts'
 import { SIGN_MARGIN_MS } from '../../payment/run.ts'
+import { actionFor } from '../../payment/trouble-words.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -55,7 +56,20 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
       {summary ?? <ReviewSummary blocked={blocked} fee={fee} order={order} />}
 
       {state.step === 'rejected' && (
-        <Banner className="mt-4" role="alert" title={state.trouble.title} tone={state.trouble.code === 'REJECTED' ? 'info' : 'warn'}>
+        <Banner
+          action={
+            actionFor(state.trouble.code) === 'connect' &&
+            account && (
+              <Button onClick={() => openConnectDialog(family)} size="sm">
+                <Trans>Connect {walletName}</Trans>
+              </Button>
+            )
+          }
+          className="mt-4"
+          role="alert"
+          title={state.trouble.title}
+          tone={state.trouble.code === 'REJECTED' ? 'info' : 'warn'}
+        >
           {state.trouble.body}
         </Banner>
       )}

@@ -8,6 +8,7 @@ import { call, callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import type { PaymentOrder, Trouble } from '../../payment/order.ts'
 import type { PaymentService } from '../../payment/ports.ts'
+import { describeTrouble } from '../../payment/trouble-words.ts'
 import { configQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { linkProblem, linkReason } from './open-link.ts'
@@ -90,12 +91,7 @@ const INPUTS: Readonly<Record<string, string>> = {
 
 function explainError(error: unknown): Trouble {
   if (!(error instanceof ApiError)) {
-    return {
-      code: 'RPC_DOWN',
-      title: t`Your connection to the network does not answer`,
-      body: t`Nothing was built and nothing was sent. Try again, or choose another network.`,
-      detail: error instanceof Error ? error.message : undefined,
-    }
+    return describeTrouble('rpc_silent', '', error instanceof Error ? error.message : undefined)
   }
   const reason = linkReason(error)
   if (reason) return { code: error.code, ...linkProblem(reason) }

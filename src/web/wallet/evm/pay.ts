@@ -4,8 +4,9 @@ import { checksumAddress } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { Built, PaymentOrder } from '../../payment/order.ts'
 import type { WalletAnswer } from '../../payment/ports.ts'
+import { describeTrouble, isNothingSent, type WalletSignal } from '../../payment/trouble-words.ts'
 import { bounded } from '../bounded.ts'
-import { describeSignal, isNothingSent, signalOf } from '../errors.ts'
+import { signalOf } from '../errors.ts'
 import { switchChain } from './switch-chain.ts'
 
 /** A wallet that has not answered by then is treated as one that may have sent. */
@@ -63,6 +64,6 @@ export async function payWithProvider(provider: EIP1193Provider, network: Networ
   }
 }
 
-function refused(signal: Parameters<typeof describeSignal>[0], order: PaymentOrder): WalletAnswer {
-  return { kind: 'refused', trouble: describeSignal(signal, order.walletName) }
+function refused(signal: WalletSignal, order: PaymentOrder): WalletAnswer {
+  return { kind: 'refused', trouble: describeTrouble(signal, order.walletName) }
 }

@@ -1,6 +1,7 @@
 import type { Built, PaymentOrder } from '../../payment/order.ts'
 import type { WalletAnswer } from '../../payment/ports.ts'
-import { describeSignal, isNothingSent, signalOf } from '../errors.ts'
+import { describeUnsigned } from '../../payment/trouble-words.ts'
+import { signalOf } from '../errors.ts'
 import type { SolanaSigner } from './standard.ts'
 
 /** Has the wallet sign a payment. Signing sends nothing: whatever goes wrong, no byte has left. */
@@ -8,8 +9,6 @@ export async function signWithWallet(signer: SolanaSigner, order: PaymentOrder, 
   try {
     return { kind: 'signed', bytes: await signer.signTransaction(order.sender, order.network, built.bytes) }
   } catch (error) {
-    const signal = signalOf(error)
-    const { code, title, body } = describeSignal(signal, order.walletName)
-    return { kind: 'refused', trouble: { code, title, body: isNothingSent(signal) ? body : 'Nothing was sent. You can sign again.' } }
+    return { kind: 'refused', trouble: describeUnsigned(signalOf(error), order.walletName) }
   }
 }

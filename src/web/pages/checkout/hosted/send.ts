@@ -8,6 +8,7 @@ import { describeError } from '../../../api/error-words.ts'
 import { ApiError } from '../../../api/errors.ts'
 import { serverNow } from '../../../clock.ts'
 import type { Trouble } from '../../../payment/order.ts'
+import { describeTrouble } from '../../../payment/trouble-words.ts'
 import type { ConnectedAccount } from '../../../wallet/accounts.ts'
 import { loadStack } from '../../../wallet/stack.ts'
 import type { HostedEvent } from './machine.ts'
@@ -45,7 +46,8 @@ export async function prepare(order: HostedOrder): Promise<HostedEvent> {
       ...(reference && { reference }),
     }
     const { nonce, expiresAt, ...reply } = await callProxy('hostedIntent', { body })
-    if (BigInt(reply.amountAtomic) !== amountAtomic || expiresAt - serverNow() / 1000 > LONGEST_S) return { type: 'not_prepared', trouble: otherPayment() }
+    if (BigInt(reply.amountAtomic) !== amountAtomic || expiresAt - serverNow() / 1000 > LONGEST_S)
+      return { type: 'not_prepared', trouble: describeTrouble('other_payment') }
     const { symbol, decimals } = asset
     const words = { resource, description, reference }
     const intent = {
@@ -76,8 +78,8 @@ export async function signIntent(intent: HostedIntent, network: Network, signer:
         : await stack.signMessage(signer, intentText(intent))
     return { type: 'signed', signature }
   } catch (error) {
-    const body = error instanceof Error ? error.message : ''
-    return { type: 'not_signed', trouble: { code: 'NOT_SIGNED', title: t`Not signed`, body: body || t`Nothing was sent.` } }
+    const trouble = describeTrouble('not_signed')
+    return { type: 'not_signed', trouble: { ...trouble, body: (error instanceof Error && error.message) || trouble.body } }
   }
 }
 
@@ -110,10 +112,6 @@ function isCertain(error: unknown): error is ApiError {
   const { reason } = error.details
   if (typeof reason === 'string' && reason.startsWith('hosted_')) return reason !== 'hosted_off' && reason !== 'hosted_intent'
   return error.code === 'INSUFFICIENT_BALANCE' || error.code === 'INVALID_RECIPIENT' || error.code === 'INVALID_PARAMETERS'
-}
-
-function otherPayment(): Trouble {
-  return { code: 'OTHER', title: t`The desk answered with another payment`, body: t`It is not what you entered. Nothing was signed and nothing was sent.` }
 }
 
 function troubleOf(error: unknown): Trouble {

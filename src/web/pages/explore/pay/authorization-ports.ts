@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro'
 import { bytesToHex, hexToBytes, type Hex } from 'viem'
 import {
   authorizationTypedData,
@@ -13,7 +12,8 @@ import type { PaymentOrder as Terms } from '#x402/client/order.ts'
 import { serverNow } from '../../../clock.ts'
 import type { PaymentOrder } from '../../../payment/order.ts'
 import type { PaymentChain, PaymentService, PaymentWallet, TransactionReader } from '../../../payment/ports.ts'
-import { describeSignal, isNothingSent, signalOf } from '../../../wallet/errors.ts'
+import { describeTrouble, describeUnsigned } from '../../../payment/trouble-words.ts'
+import { signalOf } from '../../../wallet/errors.ts'
 import { intentOf } from '../../../wallet/intent.ts'
 import type { WalletStack } from '../../../wallet/stack.ts'
 import { explainHere } from './build-here.ts'
@@ -96,7 +96,7 @@ export function authorizationWallet(network: Network, stack: WalletStack): Payme
     signer: (order: PaymentOrder) => stack.wallet.signer(order),
     pay: async (order, built) => {
       const decoded = decodeAuthorization(built.bytes)
-      if (!decoded.ok) return { kind: 'refused', trouble: describeSignal('refused_transaction', order.walletName) }
+      if (!decoded.ok) return { kind: 'refused', trouble: describeTrouble('refused_transaction', order.walletName) }
       try {
         const account = { address: order.sender, walletName: order.walletName }
         const signature = await stack.signTypedData(network, account, authorizationTypedData(decoded.authorization))
@@ -104,8 +104,7 @@ export function authorizationWallet(network: Network, stack: WalletStack): Payme
       } catch (error) {
         const signal = signalOf(error)
         if (signal === 'unauthorized') return { kind: 'signer_changed' }
-        const { code, title, body } = describeSignal(signal, order.walletName)
-        return { kind: 'refused', trouble: { code, title, body: isNothingSent(signal) ? body : t`Nothing was sent. You can sign again.` } }
+        return { kind: 'refused', trouble: describeUnsigned(signal, order.walletName) }
       }
     },
   }

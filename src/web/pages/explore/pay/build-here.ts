@@ -1,4 +1,3 @@
-import { t } from '@lingui/core/macro'
 import * as v from 'valibot'
 import { buildPayment as buildOnEvm } from '#chains/evm/build.ts'
 import { maxFeeAtomic, MAX_GAS, MIN_GAS } from '#chains/evm/fee.ts'
@@ -8,6 +7,7 @@ import { familyOf, type Network } from '#contract/network.ts'
 import { serverNow } from '../../../clock.ts'
 import type { PaymentOrder, Trouble } from '../../../payment/order.ts'
 import type { PaymentService } from '../../../payment/ports.ts'
+import { describeTrouble } from '../../../payment/trouble-words.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../../rpc/call.ts'
 
 /** How long what was built is offered for signing. */
@@ -53,12 +53,7 @@ export function buildHere(network: Network, memo: string | null): PaymentService
 /** An error of building, in words. */
 export function explainHere(error: unknown): Trouble {
   if (error instanceof NotBuilt) return error.trouble
-  return {
-    code: 'RPC_DOWN',
-    title: t`Your connection to the network does not answer`,
-    body: t`Nothing was built and nothing was sent. Try again.`,
-    detail: error instanceof RpcProblem ? error.message : undefined,
-  }
+  return describeTrouble('rpc_silent', '', error instanceof RpcProblem ? error.message : undefined)
 }
 
 async function onEvm(network: Network, order: PaymentOrder): Promise<Reply> {
@@ -84,12 +79,7 @@ async function estimate(url: string, { sender, recipient, amountAtomic }: Paymen
     return gas < MIN_GAS ? MIN_GAS : gas > MAX_GAS ? MAX_GAS : gas
   } catch (error) {
     if (!(error instanceof RpcProblem)) throw error
-    throw new NotBuilt({
-      code: 'INVALID_RECIPIENT',
-      title: t`The payee cannot take this payment`,
-      body: t`It is a contract, and your node says that it would refuse the money. Nothing was sent.`,
-      detail: error.message,
-    })
+    throw new NotBuilt(describeTrouble('payee_refuses', '', error.message))
   }
 }
 
@@ -101,11 +91,7 @@ function priceOf({ baseFeePerGas, reward }: v.InferOutput<typeof FeeHistory>, ga
   const ceiling = maxFeeAtomic() / gas
   const wanted = (baseFeePerGas.at(-1) ?? 0n) * 2n + tip
   if (wanted > ceiling * 2n) {
-    throw new NotBuilt({
-      code: 'CHAIN_BUSY',
-      title: t`The network asks very high fees now`,
-      body: t`More than this page pays for anybody. Nothing was sent; try again later.`,
-    })
+    throw new NotBuilt(describeTrouble('chain_busy'))
   }
   return { maxFeePerGas: wanted < ceiling ? wanted : ceiling, maxPriorityFeePerGas: tip }
 }
