@@ -11,6 +11,8 @@ import { problems } from './problem.ts'
 const rows = Object.entries<Endpoint>(endpoints)
 const browserRows = Object.entries<BrowserEndpoint>(browserEndpoints)
 const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+const LINK_ID = `lnk_${'1'.repeat(22)}`
+const LINK = 'A'.repeat(80)
 
 /** For each schema that takes fields: a request it accepts, spelled as it comes over the wire. */
 const VALID: Record<string, string> = {
@@ -26,6 +28,16 @@ const VALID: Record<string, string> = {
   'facilitatorSettle body': '{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}',
   'sessionChallenge body': `{"walletAddress":"${EVM}","network":"eip155:1"}`,
   'sessionCreate body': '{"id":"x","signature":"y"}',
+  'linkCreate body': `{"network":"eip155:1","recipient":"${EVM}","amount":0.01}`,
+  'linkWithdraw body': `{"id":"${LINK_ID}"}`,
+  'linkRestore body': `{"id":"${LINK_ID}"}`,
+  'linkRead body': `{"link":"${LINK}"}`,
+  'linkPay body': `{"link":"${LINK}","walletAddress":"${EVM}"}`,
+  'hostedIntent body': `{"network":"eip155:1","from":"${EVM}","to":"${EVM}","asset":"ETH","amount":0.01,"signer":"${EVM}"}`,
+  'hostedSend body': '{"nonce":"x","signature":"y"}',
+  'noteRead body': `{"paymentIds":["pay_${'1'.repeat(22)}"]}`,
+  'noteWrite body': `{"paymentIds":["pay_${'1'.repeat(22)}"]}`,
+  'relay body': '{"method":"GET","url":"https://shop.example/a","headers":[]}',
 }
 
 const inputs = [

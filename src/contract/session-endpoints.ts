@@ -14,10 +14,17 @@ export const SessionEntry = v.object({
 })
 export type SessionEntry = v.InferOutput<typeof SessionEntry>
 
+/** A list has no fields either. */
+const nothing = v.pipe(
+  v.unknown(),
+  v.check((value) => !Array.isArray(value), 'Expected an object.'),
+  v.strictObject({}),
+)
+
 /** The sessions of whoever proved one of their wallets. */
 export const sessionEndpoints = {
   /** Newest use first, the asking one among them. */
   sessionList: { method: 'GET', path: '/sessions', response: v.object({ sessions: v.array(SessionEntry) }) },
   /** Ends every other session that a wallet of this one opened, and their live streams. */
-  sessionEndOthers: { method: 'POST', path: '/sessions/end-others', body: v.strictObject({}), response: v.object({ ended: v.number() }) },
+  sessionEndOthers: { method: 'POST', path: '/sessions/end-others', body: nothing, response: v.object({ ended: v.number() }) },
 } as const satisfies Record<string, BrowserEndpoint>

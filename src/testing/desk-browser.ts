@@ -28,6 +28,7 @@ type AnswerJson = {
   expiresAt: number
   paymentId: string
   session: { wallets: string[]; operator: boolean; expiresAt: number }
+  sessions: { wallets: string[]; current: boolean; createdAt: number; lastUsedAt: number; expiresAt: number }[]
   payments: { paymentId: string }[]
   error: { code: string; message: string; details?: Record<string, string>; retryAfter?: number; requestId: string }
 }
