@@ -1,4 +1,5 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
 import { PAYMENT_STATUSES, type PaymentStatus } from '#contract/payment.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
@@ -10,6 +11,17 @@ import { statusLabel, statusMeaning } from '../../ui/status-words.ts'
 export function StatusFilter({ statuses, onChange }: { statuses: readonly PaymentStatus[]; onChange: (statuses: readonly PaymentStatus[]) => void }) {
   const { t } = useLingui()
   const [only] = statuses
+  // The address follows a moment later; a tick stands at once.
+  const [ticked, setTicked] = useState(statuses)
+  const [told, setTold] = useState(statuses.join())
+  if (told !== statuses.join()) {
+    setTold(statuses.join())
+    setTicked(statuses)
+  }
+  const change = (next: readonly PaymentStatus[]) => {
+    setTicked(next)
+    onChange(next)
+  }
   return (
     <Popover
       label={t`Status`}
@@ -24,15 +36,15 @@ export function StatusFilter({ statuses, onChange }: { statuses: readonly Paymen
         <div className="space-y-3">
           {PAYMENT_STATUSES.map((status) => (
             <Checkbox
-              checked={statuses.includes(status)}
+              checked={ticked.includes(status)}
               hint={statusMeaning(status)}
               key={status}
               label={statusLabel(status)}
-              onChange={(event) => onChange(PAYMENT_STATUSES.filter((each) => (each === status ? event.target.checked : statuses.includes(each))))}
+              onChange={(event) => change(PAYMENT_STATUSES.filter((each) => (each === status ? event.target.checked : ticked.includes(each))))}
             />
           ))}
-          {statuses.length > 0 && (
-            <Button onClick={() => onChange([])} size="sm" variant="quiet" className="-ms-2.5">
+          {ticked.length > 0 && (
+            <Button onClick={() => change([])} size="sm" variant="quiet" className="-ms-2.5">
               <Trans>Any status</Trans>
             </Button>
           )}
