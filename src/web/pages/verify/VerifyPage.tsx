@@ -1,5 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react'
+import { takeHandOver } from '../../api/hand-over.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -17,7 +18,7 @@ const BatchView = lazy(() => import('./BatchView.tsx').then((module) => ({ defau
 export function VerifyPage() {
   const { t } = useLingui()
   const [mode, setMode] = useState<'one' | 'many'>('one')
-  const [text, setText] = useState('')
+  const [text, setText] = useState(() => takeHandOver('verify') ?? '')
   const found = useMemo(() => recognize(text), [text])
   return (
     <div className="mx-auto max-w-[880px]">
