@@ -230,7 +230,7 @@ export function describeTrouble(name: TroubleName, walletName = '', detail?: str
   return { code: name.toUpperCase(), ...troubles[name].words(walletName), ...(detail && { detail }) }
 }
 
-/** The same of a wallet that was asked for nothing but a signature: whatever went wrong, no byte has left. */
+/** The same of a wallet that was not asked to send yet, or asked for nothing but a signature: whatever went wrong, no byte has left. */
 export function describeUnsigned(signal: WalletSignal, walletName: string): Trouble {
   const trouble = describeTrouble(signal, walletName)
   return isNothingSent(signal) ? trouble : { ...trouble, body: troubles.wallet_lost.words(walletName).body }

@@ -1,5 +1,5 @@
 import type { EIP1193Provider } from 'viem'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { buildPayment } from '#chains/evm/build.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { Built, PaymentOrder } from '../../payment/order.ts'
@@ -61,6 +61,8 @@ function walletWith(answers: Record<string, (params: unknown) => unknown>) {
   }
 }
 
+afterEach(() => void vi.useRealTimers())
+
 const fail = (error: unknown) => () => {
   throw error
 }
@@ -92,10 +94,12 @@ test('a wallet on another chain is switched first; one that does not know the ch
   expect(await wallet.pay()).toMatchObject({ kind: 'sent' })
   expect(wallet.methods()).toContain('wallet_switchEthereumChain')
 
-  const nested = walletWith({ wallet_switchEthereumChain: fail({ code: -32603, message: 'x', data: { originalError: { code: 4902 } } }) })
-  nested.onChain('0x1')
-  expect(await nested.pay()).toMatchObject({ kind: 'sent' })
-  expect(nested.methods()).toContain('wallet_addEthereumChain')
+  for (const error of [{ code: 4902 }, { code: -32603, message: 'x', data: { originalError: { code: 4902 } } }, new Error('x', { cause: { code: 4902 } })]) {
+    const strange = walletWith({ wallet_switchEthereumChain: fail(error) })
+    strange.onChain('0x1')
+    expect(await strange.pay()).toMatchObject({ kind: 'sent' })
+    expect(strange.methods()).toContain('wallet_addEthereumChain')
+  }
 })
 
 test('a wallet that says it switched and did not is not asked to send', async () => {
@@ -130,11 +134,58 @@ test('only an error that is certain to have sent nothing is a refusal', async ()
     [{ code: -32603, message: 'Internal JSON-RPC error.' }, 'lost'],
     [new Error('Failed to fetch'), 'lost'],
     [new Error('disconnected port'), 'lost'],
+    // The connection ended under an approval that may have been given already.
+    [{ code: 4900, message: 'Disconnected.' }, 'lost'],
+    [{ code: 4901, message: 'Chain disconnected.' }, 'lost'],
+    [{ code: 4100 }, 'refused'],
   ] as const) {
     expect(await walletWith({ eth_sendTransaction: fail(error) }).pay()).toMatchObject({ kind })
   }
 })
 
 test('an answer that is no transaction hash is lost, not sent', async () => {
-  for (const answer of [null, '0x', 'ok', {}]) expect(await walletWith({ eth_sendTransaction: () => answer }).pay()).toEqual({ kind: 'lost' })
+  for (const answer of [null, undefined, '0x', 'ok', {}, HASH.slice(0, -1), `${HASH}0`, [HASH], 7])
+    expect(await walletWith({ eth_sendTransaction: () => answer }).pay()).toEqual({ kind: 'lost' })
+})
+
+test('a locked wallet, or one that was disconnected, is not asked to send', async () => {
+  const locked = walletWith({ eth_accounts: () => [] })
+  expect(await locked.pay()).toEqual({ kind: 'signer_changed' })
+  const gone = walletWith({ eth_accounts: fail({ code: 4900 }) })
+  expect(await gone.pay()).toMatchObject({ kind: 'refused', trouble: { code: 'DISCONNECTED' } })
+  for (const wallet of [locked, gone]) expect(wallet.methods()).not.toContain('eth_sendTransaction')
+})
+
+test('an account that is switched while the network is is noticed too', async () => {
+  let account = SENDER
+  const wallet = walletWith({
+    wallet_switchEthereumChain: () => {
+      account = RECIPIENT
+      wallet.onChain('0x7a69')
+      return null
+    },
+    eth_accounts: () => [account],
+  })
+  wallet.onChain('0x1')
+  expect(await wallet.pay()).toEqual({ kind: 'signer_changed' })
+  expect(wallet.methods()).not.toContain('eth_sendTransaction')
+})
+
+const never = () => new Promise<never>(() => {})
+
+test.each([
+  ['eth_chainId', { kind: 'refused', trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' } }],
+  ['eth_accounts', { kind: 'refused', trouble: { code: 'TIMEOUT', body: 'Nothing was sent. You can sign again.' } }],
+  ['wallet_switchEthereumChain', { kind: 'refused', trouble: { code: 'WRONG_CHAIN' } }],
+  ['wallet_addEthereumChain', { kind: 'refused', trouble: { code: 'ADD_CHAIN_FAILED' } }],
+  // Whoever may still approve may still send.
+  ['eth_sendTransaction', { kind: 'lost' }],
+])('a wallet that never answers %s is not waited for without end', async (method, answer) => {
+  vi.useFakeTimers()
+  const wallet = walletWith({ ...(method === 'wallet_addEthereumChain' && { wallet_switchEthereumChain: fail({ code: 4902 }) }), [method]: never })
+  if (method.startsWith('wallet_')) wallet.onChain('0x1')
+  const paid = wallet.pay()
+  await vi.advanceTimersByTimeAsync(5 * 60_000)
+  expect(await paid).toMatchObject(answer)
+  if (method !== 'eth_sendTransaction') expect(wallet.methods()).not.toContain('eth_sendTransaction')
 })

@@ -4,7 +4,7 @@ import { checksumAddress } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { Built, PaymentOrder } from '../../payment/order.ts'
 import type { WalletAnswer } from '../../payment/ports.ts'
-import { describeTrouble, isNothingSent, type WalletSignal } from '../../payment/trouble-words.ts'
+import { describeTrouble, describeUnsigned, isNothingSent, type WalletSignal } from '../../payment/trouble-words.ts'
 import { bounded } from '../bounded.ts'
 import { signalOf } from '../errors.ts'
 import { switchChain } from './switch-chain.ts'
@@ -12,6 +12,8 @@ import { switchChain } from './switch-chain.ts'
 /** A wallet that has not answered by then is treated as one that may have sent. */
 const SEND_WITHIN_MS = 5 * 60_000
 const READ_WITHIN_MS = 10_000
+/** Said before the request these mean that nothing was sent; as its answer they break off an approval that may have been given already. */
+const BROKEN_OFF: ReadonlySet<WalletSignal> = new Set(['disconnected', 'wrong_chain'])
 const HASH = /^0x[0-9a-f]{64}$/i
 
 /** The wallet's accounts as it tells them now, first the one it would sign with. Never opens a window. */
@@ -33,8 +35,7 @@ export async function payWithProvider(provider: EIP1193Provider, network: Networ
     // Switching may have taken a minute, and people switch accounts while they are at it.
     if ((await readAccounts(provider))[0] !== order.sender) return { kind: 'signer_changed' }
   } catch (error) {
-    const signal = signalOf(error)
-    return refused(isNothingSent(signal) ? signal : 'wrong_chain', order)
+    return { kind: 'refused', trouble: describeUnsigned(signalOf(error), order.walletName) }
   }
   try {
     const hash: unknown = await bounded(
@@ -60,7 +61,7 @@ export async function payWithProvider(provider: EIP1193Provider, network: Networ
     return typeof hash === 'string' && HASH.test(hash) ? { kind: 'sent', signature: hash.toLowerCase() } : { kind: 'lost' }
   } catch (error) {
     const signal = signalOf(error)
-    return isNothingSent(signal) ? refused(signal, order) : { kind: 'lost' }
+    return isNothingSent(signal) && !BROKEN_OFF.has(signal) ? refused(signal, order) : { kind: 'lost' }
   }
 }
 
