@@ -80,7 +80,7 @@ export function HostedReview({ intent, signing, trouble, onSign, onChange }: Hos
         </Fact>
       </Facts>
       <Words intent={intent} />
-      <div className="mt-6 flex flex-wrap gap-2 border-t border-line pt-4">
+      <div className="mt-6 flex gap-2 border-t border-line pt-4 max-sm:flex-col">
         {late ? (
           <Button icon={<Icon name="refresh" />} onClick={onChange} size="lg" variant="primary">
             <Trans>Out of time. Prepare it again</Trans>
@@ -88,7 +88,7 @@ export function HostedReview({ intent, signing, trouble, onSign, onChange }: Hos
         ) : (
           <Button
             busy={signing}
-            className="min-w-0 flex-1"
+            className="min-w-0 sm:flex-1"
             disabled={!signer || !network}
             icon={<Icon name="wallet" />}
             onClick={() => network && signer && onSign(network, signer)}
