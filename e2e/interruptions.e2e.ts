@@ -75,7 +75,7 @@ test('a transaction that ran out of time is prepared again in one tap, with ever
   test.slow()
   const { page, solana } = await buyer({ sol: 2 })
   await openCheckout(page, onSolana(net, '0.1'))
-  await page.getByText('Resource, reference and fee').click()
+  await page.getByText('Resource and reference').click()
   await page.getByLabel('Reference').fill('order-18')
   await connectOnForm(page, 'Phantom')
   await review(page, 'Phantom')

@@ -1,0 +1,224 @@
+import { PublicKey } from '@solana/web3.js'
+import bs58 from 'bs58'
+import { erc20Abi, parseEther, type Address } from 'viem'
+import { countSent, until } from './chain.ts'
+import { connect, connectOnForm, expectPaid, expectReviewed, review, signButton } from './checkout.ts'
+import { expect, test, type Person } from './fixtures.ts'
+import { tabTo } from './keyboard.ts'
+import { startLyingProxy } from './lying-proxy.ts'
+import { expectAccessible } from './expect-accessible.ts'
+
+const PHONE = { width: 390, height: 844 }
+
+type Wish = { network: RegExp; amount: string; description: string; reference?: string; returnUrl?: string; many?: boolean; currency?: string }
+
+/** The seller signs in and makes a link by hand; what the buyer gets is its address. */
+async function makeLink({ page }: Person, wish: Wish): Promise<string> {
+  await page.goto('/links')
+  await connect(page, 'MetaMask')
+  await page.getByRole('button', { name: /^Sign in as/ }).click()
+  await page.getByRole('button', { name: 'New link' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New payment link' })
+  const network = await dialog.getByLabel('Network').locator('option', { hasText: wish.network }).getAttribute('value')
+  await dialog.getByLabel('Network').selectOption(network)
+  if (wish.currency) await dialog.getByLabel('Currency').selectOption({ label: wish.currency })
+  await dialog.getByLabel('Amount').fill(wish.amount)
+  await dialog.getByLabel('Description').fill(wish.description)
+  if (wish.reference) await dialog.getByLabel('Reference').fill(wish.reference)
+  if (wish.returnUrl) await dialog.getByLabel('Back to').fill(wish.returnUrl)
+  if (wish.many) await dialog.getByText('Any number').click()
+  await dialog.getByRole('button', { name: 'Make the link' }).click()
+  const share = page.getByRole('dialog', { name: 'Share this payment link' })
+  const address = await share.getByText(/^https?:\/\//).innerText()
+  await share.getByRole('button', { name: 'Close' }).click()
+  return address
+}
+
+const CASES = [
+  { wallet: 'MetaMask', network: /Ethereum/, amount: '0.0151', symbol: 'ETH' },
+  { wallet: 'Phantom', network: /Solana/, amount: '0.151', symbol: 'SOL' },
+] as const
+
+for (const { wallet, network, amount, symbol } of CASES) {
+  test(`a seller asks for ${amount} ${symbol} with a link, and a stranger on a phone pays exactly that`, async ({ net, chains, seller, buyer }) => {
+    const shop = await seller()
+    const holdings = async () =>
+      symbol === 'ETH'
+        ? chains.evm.getBalance({ address: net.wallets.seller.evm.address })
+        : BigInt(await chains.solana.getBalance(new PublicKey(net.wallets.seller.solana.address)))
+    const link = await makeLink(shop, {
+      network,
+      amount,
+      description: 'Tea for two',
+      reference: `INV-${symbol}`,
+      returnUrl: 'https://shop.example/thanks?p={PAYMENT_ID}',
+    })
+    const before = await holdings()
+
+    const { page } = await buyer({ ether: '1', sol: 2 })
+    await page.setViewportSize(PHONE)
+    await page.goto(link)
+    await expect(page.getByText('Set by Paydesk')).toBeVisible()
+    await expect(page.getByText('Tea for two')).toBeVisible()
+    await expect(page.getByLabel('Amount')).toHaveCount(0)
+    await expect(page.getByLabel('To', { exact: true })).toHaveCount(0)
+    await connectOnForm(page, wallet)
+    await review(page, wallet)
+    await signButton(page, wallet).click()
+    await expectPaid(page)
+    const back = page.getByRole('link', { name: 'Back to shop.example' })
+    await expect(back).toHaveAttribute('href', /^https:\/\/shop\.example\/thanks\?p=pay_[1-9A-HJ-NP-Za-km-z]{22}$/)
+    await until(async () => (await holdings()) - before === (symbol === 'ETH' ? parseEther(amount) : 151_000_000n), 'exactly the amount of the link')
+
+    await shop.page.reload()
+    const row = shop.page.getByRole('listitem').filter({ hasText: `INV-${symbol}` })
+    await expect(row).toContainText('1 of 1 payment', { timeout: 30_000 })
+    await expect(row).toContainText('Paid')
+
+    const late = await buyer({ ether: '1' })
+    await late.page.goto(link)
+    await expect(late.page.getByRole('alert')).toContainText('This payment link is already paid')
+    await expect(late.page.getByRole('button', { name: /Review|Connect a wallet to pay/ })).toHaveCount(0)
+  })
+}
+
+test('a link in USDC is paid in USDC, to the last unit', async ({ net, chains, seller, open }) => {
+  const shop = await seller()
+  const link = await makeLink(shop, { network: /Ethereum/, currency: 'USDC', amount: '1.512345', description: 'Tea', reference: 'INV-USDC' })
+  const usdc = net.evm.tokens['USDC']?.address as Address
+  const holdings = () => chains.evm.readContract({ abi: erc20Abi, address: usdc, functionName: 'balanceOf', args: [net.wallets.seller.evm.address] })
+  const before = await holdings()
+  // Of the devnet's own accounts, the buyer holds tokens.
+  const { page } = await open({ privateKeys: [net.wallets.buyer.evm.privateKey], secretKeys: [bs58.decode(net.wallets.buyer.solana.secretKey)] })
+  await page.goto(link)
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  await expect(page.getByRole('row', { name: /^Amount/ })).toContainText('1.512345')
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+  expect((await holdings()) - before).toBe(1_512_345n)
+})
+
+test('a link with one changed character is refused before any wallet is asked, wherever the change is', async ({ chains, seller, buyer, expectError }) => {
+  expectError(/status of 400 .*\/api\/link\/read/)
+  const shop = await seller()
+  const link = await makeLink(shop, { network: /Ethereum/, amount: '0.0152', description: 'Cake' })
+  const { page, ethereum } = await buyer({ ether: '1' })
+  const at = link.lastIndexOf('/') + 1
+  for (const place of [at, at + 42, at + 60, link.length - 3]) {
+    const other = link[place] === 'A' ? 'B' : 'A'
+    await page.goto(link.slice(0, place) + other + link.slice(place + 1))
+    await expect(page.getByRole('alert')).toContainText('This payment link is not as its seller made it')
+    await expect(page.getByRole('alert')).toContainText('Nothing was sent.')
+    await expect(page.getByRole('button', { name: /Review|Connect a wallet to pay/ })).toHaveCount(0)
+  }
+  expect(ethereum.requests).not.toContain('eth_sendTransaction')
+  expect(await countSent(chains, ethereum.address)).toBe(0)
+})
+
+test('a proxy that lies about the terms of a link is found out by what stands in the link', async ({ net, seller, buyer }) => {
+  const shop = await seller()
+  const link = await makeLink(shop, { network: /Ethereum/, amount: '0.0153', description: 'Cake' })
+  const { page } = await buyer({ ether: '1' })
+  await using proxy = await startLyingProxy(net.urls, { path: '/api/link/read', change: (body) => body.replace('15300000000000000', '95300000000000000') })
+  await page.goto(proxy.url + new URL(link).pathname)
+  await expect(page.getByRole('alert')).toContainText('The link and the desk do not say the same')
+  await expect(page.getByRole('button', { name: /Review|Connect a wallet to pay/ })).toHaveCount(0)
+})
+
+test('a withdrawn link takes no payment until the withdrawal is undone; an expired one never again', async ({ net, seller, buyer }) => {
+  const shop = await seller()
+  const link = await makeLink(shop, { network: /Ethereum/, amount: '0.0154', description: 'Cake', reference: 'INV-W', many: true })
+  const row = shop.page.getByRole('listitem').filter({ hasText: 'INV-W' })
+  await row.getByRole('button', { name: 'Withdraw' }).click()
+  await expect(row).toContainText('Withdrawn')
+  const { page } = await buyer({ ether: '1' })
+  await page.goto(link)
+  await expect(page.getByRole('alert')).toContainText('The seller withdrew this payment link')
+  await row.getByRole('button', { name: 'Undo withdrawal' }).click()
+  await expect(row).toContainText('Open')
+  await page.reload()
+  await expect(page.getByRole('button', { name: 'Connect a wallet to pay' })).toBeVisible()
+
+  const short = await shop.page.evaluate(
+    async ({ proxy, wish }) => {
+      const headers = { 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' }
+      const answer = await fetch(`${proxy}/api/links`, { method: 'POST', credentials: 'include', headers, body: JSON.stringify(wish) })
+      return ((await answer.json()) as { link: { link: string } }).link.link
+    },
+    {
+      proxy: net.urls.bff.replace('127.0.0.1', 'localhost'),
+      wish: {
+        network: net.networks.find(({ network }) => network.startsWith('eip155:'))?.network,
+        recipient: net.wallets.seller.evm.address,
+        amount: 0.01,
+        expiresAt: Date.now() + 3000,
+      },
+    },
+  )
+  await expect(async () => {
+    await page.goto(link.slice(0, link.lastIndexOf('/') + 1) + short)
+    await expect(page.getByRole('alert')).toContainText('This payment link has expired')
+  }).toPass({ timeout: 20_000 })
+  await expectAccessible(page)
+})
+
+for (const theme of ['light', 'dark'] as const) {
+  test(`making, sharing and paying a link is accessible in the ${theme} theme`, async ({ seller, buyer }) => {
+    const shop = await seller()
+    await shop.page.emulateMedia({ colorScheme: theme })
+    const link = await makeLink(shop, { network: /Ethereum/, amount: '0.0155', description: 'Cake', reference: `INV-${theme}` })
+    await expectAccessible(shop.page)
+    await shop.page.getByRole('button', { name: 'New link' }).click()
+    await expectAccessible(shop.page)
+    await shop.page.keyboard.press('Escape')
+    await shop.page
+      .getByRole('listitem')
+      .filter({ hasText: `INV-${theme}` })
+      .getByRole('button', { name: 'Share' })
+      .click()
+    await expect(shop.page.getByRole('img', { name: /^Code that opens the payment page/ })).toBeVisible()
+    await expectAccessible(shop.page)
+    await shop.page.getByText('MetaMask', { exact: true }).click()
+    await expect(shop.page.getByText(/^https:\/\/link\.metamask\.io\/dapp\//)).toBeVisible()
+    await expectAccessible(shop.page)
+
+    const { page } = await buyer({ ether: '1' })
+    await page.emulateMedia({ colorScheme: theme })
+    await page.goto(link)
+    await connectOnForm(page, 'MetaMask')
+    await expectAccessible(page)
+  })
+}
+
+test('a link is paid with the keyboard alone', async ({ chains, seller, buyer }) => {
+  const shop = await seller()
+  const link = await makeLink(shop, { network: /Ethereum/, amount: '0.0156', description: 'Cake' })
+  const { page, ethereum } = await buyer({ ether: '1' })
+  await page.goto(link)
+  await tabTo(page.getByRole('button', { name: 'Connect a wallet to pay' }))
+  await page.keyboard.press('Enter')
+  await tabTo(page.getByRole('button', { name: 'Connect MetaMask on Ethereum' }))
+  await page.keyboard.press('Enter')
+  // The fee is a set of radios: arrows choose.
+  await tabTo(page.getByRole('radio', { name: 'Auto' }))
+  await page.keyboard.press('ArrowRight')
+  await expect(page.getByRole('radio', { name: 'Low' })).toBeChecked()
+  await expect(page.getByText(/on top for the validator, by recent blocks/)).toBeVisible()
+  await tabTo(page.getByRole('button', { name: 'Review payment' }))
+  await page.keyboard.press('Enter')
+  await expectReviewed(page, 'MetaMask')
+  await tabTo(signButton(page, 'MetaMask'))
+  await page.keyboard.press('Enter')
+  await expectPaid(page)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})
+
+test('an address that looks like the seller’s, and is another, is told as such', async ({ net, buyer }) => {
+  const { page } = await buyer({ ether: '1' })
+  const real = net.wallets.seller.evm.address.toLowerCase()
+  const fake = real.slice(0, 6) + 'a'.repeat(32) + real.slice(-4)
+  await page.goto(`/pay?${new URLSearchParams({ to: fake, amount: '0.01' }).toString()}`)
+  await expect(page.getByRole('alert')).toContainText('This looks like an address you know, and is another one')
+  await expectAccessible(page)
+})

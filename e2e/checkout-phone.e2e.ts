@@ -1,0 +1,68 @@
+import type { Page } from '@playwright/test'
+import { type Connection, type Keypair, PublicKey, SystemProgram, Transaction, TransactionInstruction } from '@solana/web3.js'
+import { createWalletClient, http, parseEther } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { fundEthereum, fundSolana } from './chain.ts'
+import { openCheckout } from './checkout.ts'
+import { expect, test } from './fixtures.ts'
+import { expectAccessible } from './expect-accessible.ts'
+import { onEthereum, onSolana } from './orders.ts'
+
+const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
+
+test('a wallet that scans the EIP-681 code pays, and the desk finds the payment by itself', async ({ net, chains, visitor }) => {
+  const payer = await fundEthereum(chains, '1')
+  const page = await visitor()
+  await openCheckout(page, onEthereum(net, '0.0181'))
+  await page.getByRole('button', { name: 'Pay with a phone' }).click()
+  await expect(page.getByRole('img', { name: /^Code that opens this page/ })).toBeVisible()
+  await page.getByText('Wallet code', { exact: true }).click()
+  await page.getByLabel('The address you will pay from').fill(payer.address)
+  await page.getByRole('button', { name: 'Show the code' }).click()
+  const code = page.getByRole('img', { name: /^Code for a wallet: pay 0\.0181 ETH to/ })
+  await expect(code).toBeVisible()
+  await expectAccessible(page)
+
+  const uri = await copiedCode(page)
+  const [, to, chainId, value] = /^ethereum:(0x[0-9a-fA-F]{40})@(\d+)\?value=(\d+)$/.exec(uri) ?? []
+  expect({ chainId: Number(chainId), value: BigInt(value ?? 0) }).toEqual({ chainId: net.evm.chainId, value: parseEther('0.0181') })
+  const wallet = createWalletClient({ account: privateKeyToAccount(payer.privateKey), transport: http(net.evm.rpcUrl) })
+  await wallet.sendTransaction({ chain: null, to: to as `0x${string}`, value: BigInt(value ?? 0) })
+  await expect(page.getByText('The payment arrived.')).toBeVisible({ timeout: 30_000 })
+})
+
+test('a wallet that scans the Solana Pay code pays, and the desk finds the payment by its memo', async ({ net, chains, visitor }) => {
+  const payer = await fundSolana(chains, 2)
+  const page = await visitor()
+  await openCheckout(page, onSolana(net, '0.181'))
+  await page.getByRole('button', { name: 'Pay with a phone' }).click()
+  await page.getByText('Wallet code', { exact: true }).click()
+  await page.getByLabel('The address you will pay from').fill(payer.publicKey.toBase58())
+  await page.getByRole('button', { name: 'Show the code' }).click()
+  await expect(page.getByRole('img', { name: /^Code for a wallet: pay 0\.181 SOL to/ })).toBeVisible()
+
+  const url = new URL(await copiedCode(page))
+  expect(url.searchParams.get('amount')).toBe('0.181')
+  const memo = url.searchParams.get('memo') ?? ''
+  expect(memo).toMatch(/^pay_[1-9A-HJ-NP-Za-km-z]{22}$/)
+  await payAsWallet(chains.solana, payer, { to: url.pathname, lamports: 181_000_000, memo })
+  await expect(page.getByText('The payment arrived.')).toBeVisible({ timeout: 30_000 })
+})
+
+/** As the specification has wallets do it: the memo right before the transfer. */
+async function payAsWallet(connection: Connection, payer: Keypair, { to, lamports, memo }: { to: string; lamports: number; memo: string }): Promise<void> {
+  const transaction = new Transaction().add(
+    new TransactionInstruction({ programId: MEMO, keys: [], data: Buffer.from(memo) }),
+    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: new PublicKey(to), lamports }),
+  )
+  const { blockhash } = await connection.getLatestBlockhash()
+  Object.assign(transaction, { recentBlockhash: blockhash, feePayer: payer.publicKey })
+  transaction.sign(payer)
+  await connection.sendRawTransaction(transaction.serialize())
+}
+
+async function copiedCode(page: Page): Promise<string> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: 'Copy code' }).click()
+  return page.evaluate(() => navigator.clipboard.readText())
+}
