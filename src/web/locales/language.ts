@@ -1,9 +1,8 @@
-import type { Messages } from '@lingui/core'
 import { getPreferences, onPreferences, setPreferences } from '../preferences.ts'
-import { i18n } from './i18n.ts'
+import { i18n, type Catalog } from './i18n.ts'
 import { pickLanguage, regionOf, type Language } from './languages.ts'
 
-const files = import.meta.glob<{ messages: Messages }>('./{es,zh-CN,pseudo}/*.po')
+const files = import.meta.glob<{ messages: Catalog }>('./{es,zh-CN,pseudo}/*.po')
 /** The catalogs that what is in view needs; another language loads the same ones before it takes over. */
 const wanted = new Set<string>()
 const loaded = new Map<string, Promise<void>>()
