@@ -56,7 +56,10 @@ export const deskEndpoints = {
 
 export type BrowserEndpoint = { method: 'GET' | 'POST' | 'DELETE'; path: `/${string}`; body?: v.GenericSchema; response: v.GenericSchema }
 
-/** Server-sent events: `GET /api/events`, `Last-Event-ID` resumes. `event: payment`, `data:` a `PaymentEvent`. */
+/**
+ * Server-sent events: `GET /api/events`. `Last-Event-ID`, or `?lastEventId=` on a first connection, resumes. `event: payment`, `data:` a
+ * `PaymentEvent`; `event: reset`: more was missed than can be repeated; `event: beat` every 15 seconds: the position, and that the stream lives.
+ */
 export const EVENTS_PATH = '/api/events'
 
 /** The header a browser must send with a state change: a plain form of a foreign site cannot. */

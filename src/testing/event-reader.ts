@@ -51,6 +51,7 @@ export class EventReader {
     const fields = new Map(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trimStart()]))
     this.lastEventId = fields.get('id') ?? this.lastEventId
     const data = fields.get('data')
-    if (data !== undefined) this.events.push({ id: this.lastEventId ?? '', event: fields.get('event') ?? 'message', data: JSON.parse(data) })
+    if (data !== undefined && fields.get('event') !== 'beat')
+      this.events.push({ id: this.lastEventId ?? '', event: fields.get('event') ?? 'message', data: JSON.parse(data) })
   }
 }

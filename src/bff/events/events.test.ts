@@ -54,7 +54,7 @@ async function hears(reader: EventReader, told: string[]): Promise<void> {
 
 test('a wallet hears of its own payments, the operator of all, in order and once', async () => {
   const [mine, all] = [await open(seller), await open(operator)]
-  expect(mine.raw).toMatch(/^retry: \d+\n\nid: \d+\n\n/)
+  expect(mine.raw).toMatch(/^retry: \d+\n\nid: \d+\nevent: beat\ndata: \{\}\n\n/)
   const first = await pay()
   const other = await desk.createPayment({})
   const second = await pay(['pending'])

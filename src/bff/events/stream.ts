@@ -38,8 +38,8 @@ export class Stream {
     if (!ring || this.#closed || this.#reaching) return
     if (this.#position === undefined) {
       this.#position = ring.last
-      // An id without data moves the browser's position and shows nothing: it can resume before it ever saw an event.
-      this.#write(`id: ${ring.last}\n\n`)
+      // A browser can resume before it ever saw a payment.
+      this.#beatAt(ring.last)
     }
     if (this.#position < ring.start) {
       void this.#reachBack(this.#position)
@@ -62,7 +62,8 @@ export class Stream {
     const last = this.#hub.ring?.last
     // A position from a history the service no longer has: the browser reads everything anew.
     if (last !== undefined && this.#position !== undefined && this.#position > last && this.#hub.state === 'live') this.#reset(last)
-    else this.#write(this.#position === undefined || this.#reaching ? ': waiting\n\n' : `id: ${this.#position}\n\n`)
+    else if (this.#position === undefined || this.#reaching) this.#write(': waiting\n\n')
+    else this.#beatAt(this.#position)
   }
 
   close(): void {
@@ -88,6 +89,11 @@ export class Stream {
   #reset(position: bigint): void {
     this.#position = position
     this.#write(`id: ${position}\nevent: reset\ndata: {}\n\n`)
+  }
+
+  /** With data, because a page is not told of an id alone: it learns where the stream stands, and that the connection lives. */
+  #beatAt(position: bigint): void {
+    this.#write(`id: ${position}\nevent: beat\ndata: {}\n\n`)
   }
 
   #maySee(event: RingEvent): boolean {

@@ -27,7 +27,7 @@ export function useLiveEvents(who: string | null): void {
     signal('start')
     import('./follow-events.ts').then(
       ({ startEvents }) => {
-        if (!left) stop = startEvents()
+        if (!left) stop = startEvents(who)
       },
       () => signal('lost'),
     )

@@ -7,55 +7,46 @@ import { addArrival, clearArrivals } from './arrivals.ts'
 import { proxyAddress } from './client.ts'
 import { liveState, signal } from './events.ts'
 import { newerPayment, updateRow } from './merge-payment.ts'
-import { paymentQuery, type PaymentPage } from './queries.ts'
+import { OneStream } from './one-stream.ts'
+import { paymentQuery, sessionQuery, type PaymentPage } from './queries.ts'
 import { queryClient } from './query-client.ts'
 
 const TICK_MS = 5_000
-const MAX_BACKOFF_MS = 30_000
 const SUMMARY_DELAY_MS = 1_500
 const LIVE_READS = ['paymentList', 'paymentSummary', 'paymentStatus']
 
-/**
- * Follows the proxy's stream. The browser reconnects by itself and resumes after the last event it saw; where it gives up
- * (a refusal is final for it), a new stream is opened and everything in view is read again, so that no gap stays open.
- */
-export function startEvents(): () => void {
-  let source: EventSource | undefined
-  let retry: ReturnType<typeof setTimeout> | undefined
-  let failures = 0
-  let gap = false
+/** Follows the proxy's stream, which the tabs of one reader share. `who`: that reader. */
+export function startEvents(who: string): () => void {
+  const visible = () => document.visibilityState === 'visible'
+  signal('start')
+  const stream = new OneStream({
+    name: `paydesk-events:${who}`,
+    open: (after) => new EventSource(`${proxyAddress(EVENTS_PATH)}${after ? `?lastEventId=${after}` : ''}`, { withCredentials: true }),
+    locks: isSecureContext ? navigator.locks : undefined,
+    visible,
+    listener: {
+      live: () => {
+        signal('open')
+        refresh()
+      },
+      lost: () => signal('lost'),
+      payment: receive,
+      // Nothing that was read before still counts.
+      reset: () => void queryClient.invalidateQueries(),
+      refused: () => void queryClient.invalidateQueries(sessionQuery),
+    },
+  })
 
-  function open() {
-    source = new EventSource(proxyAddress(EVENTS_PATH), { withCredentials: true })
-    source.addEventListener('open', () => {
-      failures = 0
-      if (gap) refresh()
-      gap = false
-      signal('open')
-    })
-    source.addEventListener('payment', (event: MessageEvent<string>) => receive(event.data))
-    // More was missed than the proxy can repeat: nothing that was read before still counts.
-    source.addEventListener('reset', () => void queryClient.invalidateQueries())
-    source.addEventListener('error', () => {
-      gap = true
-      signal('lost')
-      if (source?.readyState !== EventSource.CLOSED) return
-      retry = setTimeout(open, Math.min(MAX_BACKOFF_MS, 1000 * 2 ** failures++) * (0.75 + Math.random() / 2))
-    })
-  }
-
-  // Without a stream the pages still move on, only slower.
   const tick = setInterval(() => {
     signal('tick')
-    if (liveState().kind === 'stale' && navigator.onLine) refresh()
+    stream.tick(Date.now())
+    // Without a stream the pages still move on, only slower.
+    if (liveState().kind === 'stale' && navigator.onLine && visible()) refresh()
   }, TICK_MS)
 
-  signal('start')
-  open()
   return () => {
-    clearTimeout(retry)
     clearInterval(tick)
-    source?.close()
+    stream.close()
     clearArrivals()
     signal('stop')
   }

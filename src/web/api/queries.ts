@@ -1,7 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { Session } from '#contract/desk-endpoints.ts'
 import type { EndpointResponse } from '#contract/endpoints.ts'
 import { call, callProxy } from './client.ts'
 import type { ListQuery } from './payment-filter.ts'
+import { noteSession } from './session-end.ts'
 
 /** One row a read. The key starts with the endpoint's name, so that an event finds every reading it concerns. */
 
@@ -13,7 +15,11 @@ export const configQuery = queryOptions({
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async ({ signal }) => (await callProxy('session', {}, { signal })).session,
+  queryFn: async ({ signal, client, queryKey }) => {
+    const { session } = await callProxy('session', {}, { signal })
+    noteSession(client.getQueryData<Session | null>(queryKey), session)
+    return session
+  },
   staleTime: 60_000,
 })
 

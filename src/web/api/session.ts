@@ -5,6 +5,7 @@ import { signMessage, type ConnectedAccount } from '../wallet/accounts.ts'
 import { callProxy } from './client.ts'
 import { configQuery, sessionQuery, type Viewer } from './queries.ts'
 import { queryClient } from './query-client.ts'
+import { clearSessionEnd } from './session-end.ts'
 
 export type SessionState =
   | { kind: 'loading' }
@@ -50,4 +51,5 @@ async function changeSession(session: Session | null): Promise<void> {
   await queryClient.cancelQueries()
   queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'config' && queryKey[0] !== 'session' })
   queryClient.setQueryData(sessionQuery.queryKey, session)
+  clearSessionEnd()
 }

@@ -1,0 +1,205 @@
+/**
+ * One event stream for all tabs of a browser. The tab that holds the lock reads it and tells the others over a channel; when it closes,
+ * the next in line reads on behind the last event that it heard of itself.
+ */
+
+/** What of `EventSource` is used. */
+export type Source = {
+  readonly readyState: number
+  addEventListener(type: 'open' | 'error', listener: () => void): void
+  addEventListener(type: 'payment' | 'reset' | 'beat', listener: (event: MessageEvent<string>) => void): void
+  close(): void
+}
+
+export type Listener = {
+  /** From here on everything is heard; what was read before may have missed something. */
+  live(): void
+  lost(): void
+  payment(data: string): void
+  /** More was missed than the proxy can repeat. */
+  reset(): void
+  /** The proxy turned the stream away: perhaps nobody is signed in any more. */
+  refused(): void
+}
+
+export type OneStreamParts = {
+  /** Of the lock and the channel. Tabs of other readers have another one. */
+  name: string
+  /** `after`: the event to read on behind. */
+  open: (after: string | undefined) => Source
+  listener: Listener
+  /** Undefined where the browser has none (no secure context): then every tab reads for itself. */
+  locks: Pick<LockManager, 'request'> | undefined
+  /** Whether someone looks at this tab. */
+  visible: () => boolean
+}
+
+type News =
+  | { kind: 'payment'; id: string; data: string }
+  | { kind: 'reset'; id: string }
+  | { kind: 'state'; live: boolean; missed: boolean; id: string | undefined }
+  | { kind: 'refused' }
+  | { kind: 'ping' }
+
+const CLOSED = 2
+const MAX_BACKOFF_MS = 30_000
+/** The proxy says something every 15 s. A connection that is silent for this long is dead, whatever the browser thinks of it. */
+export const SILENT_MS = 40_000
+/** Questions that a reading tab may leave unanswered: a tab that the system froze answers none, and holds on to its lock. */
+const UNANSWERED = 2
+
+export class OneStream {
+  readonly #parts: OneStreamParts
+  readonly #channel: BroadcastChannel
+  readonly #stop = new AbortController()
+  #position: string | undefined
+  #live = false
+  #leads = false
+  #unanswered = 0
+  #source: Source | undefined
+  #heardAt = 0
+  #failures = 0
+  #retry: ReturnType<typeof setTimeout> | undefined
+  #release: (() => void) | undefined
+
+  constructor(parts: OneStreamParts) {
+    this.#parts = parts
+    this.#channel = new BroadcastChannel(parts.name)
+    this.#channel.addEventListener('message', (event: MessageEvent<News>) => this.#hear(event.data))
+    this.#queue(false)
+    this.#channel.postMessage({ kind: 'ping' } satisfies News)
+  }
+
+  /** Every few seconds. */
+  tick(now: number): void {
+    if (this.#leads) {
+      if (this.#source && this.#source.readyState !== CLOSED && now - this.#heardAt > SILENT_MS) this.#reopen()
+      return
+    }
+    if (!this.#parts.visible()) return
+    if (this.#unanswered >= UNANSWERED) return this.#queue(true)
+    this.#unanswered++
+    this.#channel.postMessage({ kind: 'ping' } satisfies News)
+  }
+
+  close(): void {
+    this.#stop.abort()
+    this.#drop()
+    this.#channel.close()
+  }
+
+  /** Stands in line for the lock, or takes it from a tab that does not answer. */
+  #queue(steal: boolean): void {
+    this.#unanswered = 0
+    const { locks, name } = this.#parts
+    if (!locks) return this.#lead()
+    const hold = () =>
+      new Promise<void>((release) => {
+        if (this.#stop.signal.aborted) return release()
+        this.#release = release
+        this.#lead()
+      })
+    const { signal } = this.#stop
+    locks.request(name, steal ? { steal } : { signal }, hold).catch(() => {
+      // Taken by a tab that got no answer from here: this one was frozen, and stands in line again.
+      if (signal.aborted || !this.#leads) return
+      this.#drop()
+      this.#queue(false)
+    })
+  }
+
+  #lead(): void {
+    if (this.#leads) return
+    this.#leads = true
+    this.#connect()
+  }
+
+  #drop(): void {
+    this.#leads = false
+    clearTimeout(this.#retry)
+    this.#source?.close()
+    this.#source = undefined
+    this.#release?.()
+    this.#release = undefined
+  }
+
+  #connect(): void {
+    const after = this.#position
+    const source = this.#parts.open(after)
+    const mine = () => this.#source === source
+    // Behind a known event nothing is missed; the first stream of all begins somewhere after what the pages read.
+    let missed = after === undefined
+    this.#source = source
+    this.#heardAt = Date.now()
+    source.addEventListener('open', () => {
+      if (!mine()) return
+      this.#failures = 0
+      this.#heardAt = Date.now()
+      this.#tell({ kind: 'state', live: true, missed, id: this.#position })
+      missed = this.#position === undefined
+    })
+    for (const kind of ['payment', 'reset', 'beat'] as const) {
+      source.addEventListener(kind, ({ lastEventId: id, data }) => {
+        if (!mine()) return
+        this.#heardAt = Date.now()
+        if (kind === 'beat') this.#tell({ kind: 'state', live: true, missed: false, id })
+        else this.#tell(kind === 'reset' ? { kind, id } : { kind, id, data })
+      })
+    }
+    source.addEventListener('error', () => {
+      if (!mine()) return
+      this.#tell({ kind: 'state', live: false, missed: false, id: this.#position })
+      if (source.readyState !== CLOSED) return
+      this.#tell({ kind: 'refused' })
+      this.#retry = setTimeout(() => this.#connect(), Math.min(MAX_BACKOFF_MS, 1000 * 2 ** this.#failures++) * (0.75 + Math.random() / 2))
+    })
+  }
+
+  #reopen(): void {
+    this.#source?.close()
+    this.#tell({ kind: 'state', live: false, missed: false, id: this.#position })
+    this.#connect()
+  }
+
+  #tell(news: News): void {
+    this.#channel.postMessage(news)
+    this.#take(news)
+  }
+
+  #hear(news: News): void {
+    if (news.kind === 'ping') {
+      if (this.#leads) this.#channel.postMessage({ kind: 'state', live: this.#live, missed: false, id: this.#position } satisfies News)
+      return
+    }
+    this.#unanswered = 0
+    // Two tabs lead for a moment when one was frozen; the one that has the lock reads for itself.
+    if (!this.#leads) this.#take(news)
+  }
+
+  #take(news: News): void {
+    const { listener } = this.#parts
+    switch (news.kind) {
+      case 'payment':
+        if (!this.#isNew(news.id)) return
+        this.#position = news.id
+        return listener.payment(news.data)
+      case 'reset':
+        this.#position = news.id
+        return listener.reset()
+      case 'state': {
+        const was = this.#live
+        this.#live = news.live
+        if (news.id && this.#isNew(news.id)) this.#position = news.id
+        if (!news.live) return listener.lost()
+        return was && !news.missed ? undefined : listener.live()
+      }
+      case 'refused':
+        return listener.refused()
+      case 'ping':
+    }
+  }
+
+  #isNew(id: string): boolean {
+    return this.#position === undefined || !/^\d+$/.test(id) || BigInt(id) > BigInt(this.#position)
+  }
+}
