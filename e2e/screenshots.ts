@@ -63,9 +63,13 @@ async function draw(page: Page, name: string): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       const shown = `${name} ${size.width} ${colorScheme}`
-      await page.screenshot({ path: join(all, `${shown}.png`), animations: 'disabled', fullPage: true })
       const known = README.get(shown)
       if (known) await page.screenshot({ path: join(import.meta.dirname, 'screenshots', `${known}.png`), animations: 'disabled' })
+      // As tall as what is on it: what sticks to the window's edges would otherwise stand in the middle of the picture.
+      const height = await page.evaluate(() => document.documentElement.scrollHeight)
+      await page.setViewportSize({ width: size.width, height: Math.max(size.height, height) })
+      await page.screenshot({ path: join(all, `${shown}.png`), animations: 'disabled' })
+      await page.setViewportSize(size)
     }
   }
 }
