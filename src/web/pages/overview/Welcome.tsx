@@ -5,6 +5,7 @@ import type { ReactNode } from 'react'
 import { formatList } from '../../locales/formats.ts'
 import { pathTo } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
+import { SessionEnded } from '../../session/SessionEnded.tsx'
 import { SignIn } from '../../session/SignIn.tsx'
 import { PageHeading } from '../../shell/PageHeading.tsx'
 import { useConfig } from '../../shell/use-config.ts'
@@ -29,6 +30,7 @@ export function Welcome() {
   const names = formatList(assets)
   return (
     <div className="mx-auto max-w-220 pt-4 sm:pt-10">
+      <SessionEnded className="mb-8" />
       <PageHeading className="max-w-160 text-3xl font-semibold tracking-tight sm:text-4xl">
         <Trans>Pay and get paid in {names}, wallet to wallet.</Trans>
       </PageHeading>

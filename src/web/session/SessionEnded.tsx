@@ -1,0 +1,13 @@
+import { Trans } from '@lingui/react/macro'
+import { useSessionEnded } from '../api/session-end.ts'
+import { Banner } from '../ui/Banner.tsx'
+
+/** Why someone who was signed in is asked to sign in again; nothing for everyone else. */
+export function SessionEnded({ className }: { className?: string }) {
+  if (!useSessionEnded()) return null
+  return (
+    <Banner className={className} role="status" tone="info">
+      <Trans>Your session has ended: its time ran out, or you signed out elsewhere.</Trans>
+    </Banner>
+  )
+}
