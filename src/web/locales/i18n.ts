@@ -19,6 +19,8 @@ const listeners = new Set<() => void>()
 
 /** The words of a message in the language of now; English where a catalog does not have it. */
 function say(message: string | MessageDescriptor, values?: Values, options?: { message?: string }): string {
+  // A macro that was handed on as an argument is no macro any more, and its words are in no catalog.
+  if (Array.isArray(message)) throw new Error(`"${message.join('…')}" was not compiled: import t where it is used.`)
   const { id, message: english, values: own } = typeof message === 'string' ? { id: message, message: options?.message, values } : message
   const words = catalogs.get(locale)?.[id ?? ''] ?? compiled(english)
   return words === undefined ? (id ?? '') : fill(words, own ?? values ?? {})

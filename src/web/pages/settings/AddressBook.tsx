@@ -1,4 +1,5 @@
-import { Trans, useLingui } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { useState } from 'react'
 import { removeEntry, useAddressBook } from '../../address-book/store.ts'
 import type { Entry } from '../../address-book/entry.ts'
@@ -14,7 +15,6 @@ import { EntryDialog } from './EntryDialog.tsx'
 
 /** Names for the addresses this reader pays. They stand in this browser and are told to nobody. */
 export function AddressBook() {
-  const { t } = useLingui()
   const { networks } = useConfig()
   const entries = useAddressBook()
   /** The entry in the dialog; `new` for one that is not there yet. */
@@ -59,10 +59,10 @@ export function AddressBook() {
                 </p>
                 <Address copy full value={entry.address} />
               </div>
-              <Button aria-label={editLabel(t, entry)} onClick={() => setOpen(entry)} size="sm" variant="quiet">
+              <Button aria-label={editLabel(entry)} onClick={() => setOpen(entry)} size="sm" variant="quiet">
                 <Trans>Edit</Trans>
               </Button>
-              <IconButton icon={<Icon name="cross" />} label={removeLabel(t, entry)} onClick={() => remove(entry)} size="sm" />
+              <IconButton icon={<Icon name="cross" />} label={removeLabel(entry)} onClick={() => remove(entry)} size="sm" />
             </li>
           ))}
         </ul>
@@ -73,13 +73,11 @@ export function AddressBook() {
   )
 }
 
-type Translate = ReturnType<typeof useLingui>['t']
-
-function editLabel(t: Translate, { name }: Entry): string {
+function editLabel({ name }: Entry): string {
   return t`Edit ${name}`
 }
 
-function removeLabel(t: Translate, { name }: Entry): string {
+function removeLabel({ name }: Entry): string {
   return t`Remove ${name}`
 }
 

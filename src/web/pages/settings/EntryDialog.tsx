@@ -1,4 +1,5 @@
-import { Trans, useLingui } from '@lingui/react/macro'
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { useId, useState } from 'react'
 import { familyOf, type Network } from '#contract/network.ts'
 import { MAX_NAME, readEntry, type Entry, type EntryProblem } from '../../address-book/entry.ts'
@@ -15,7 +16,6 @@ import { Input } from '../../ui/Input.tsx'
 
 /** Adds an entry, or changes one. An address that only looks like a known one is named before it is kept. */
 export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onClose: () => void }) {
-  const { t } = useLingui()
   const formId = useId()
   const { networks } = useConfig()
   const [name, setName] = useState(entry?.name ?? '')
@@ -69,7 +69,7 @@ export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onCl
         <Field error={problem === 'no_name' && t`Enter a name.`} label={<Trans>Name</Trans>}>
           <Input maxLength={MAX_NAME} onChange={(event) => setName(event.target.value)} value={name} />
         </Field>
-        <Field error={addressProblem(problem, known, t)} label={<Trans>Address</Trans>}>
+        <Field error={addressProblem(problem, known)} label={<Trans>Address</Trans>}>
           <Input mono onChange={(event) => setAddress(event.target.value.replace(/\s/g, ''))} value={address} />
         </Field>
         {twin && (
@@ -104,9 +104,7 @@ function NetworkChoice({ networks, only, onChange }: NetworkChoiceProps) {
   )
 }
 
-type Translate = ReturnType<typeof useLingui>['t']
-
-function addressProblem(problem: EntryProblem | undefined, known: Entry | undefined, t: Translate): string | undefined {
+function addressProblem(problem: EntryProblem | undefined, known: Entry | undefined): string | undefined {
   if (known) {
     const { name } = known
     return t`This address is in the book already, as ${name}.`
