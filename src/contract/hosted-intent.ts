@@ -37,8 +37,6 @@ const FIELDS = [
   { name: 'expiresAt', type: 'uint256' },
 ] as const
 
-export type HostedTypedData = ReturnType<typeof intentTypedData>
-
 /** Typed data (EIP-712) of an intent on an EVM network. `amount` in atomic units. */
 export function intentTypedData(intent: HostedIntent) {
   const { from, to, asset, amountAtomic, network, resource, description, reference, nonce, expiresAt } = intent

@@ -25,7 +25,6 @@ const OPTIONS = {
   family: { type: 'string' },
   'secret-file': { type: 'string' },
   wallet: { type: 'string' },
-  wallet: { type: 'string' },
   facilitators: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },

@@ -19,7 +19,6 @@ npm run admin -- <command> [options]
   wallet import  --account <id> --family evm|solana --name <name> --secret-file <file>
   wallet list    [--account <id>]
   wallet resume  --wallet <address>
-  wallet resume  --wallet <address>
 
 Options
   --plan         ${Object.keys(PLANS).join(' or ')}; of a key at most the account's, standard when left out
@@ -32,7 +31,6 @@ Options
   --secret-file  a wallet's private key as wallets export it: hex (EVM), base58 or the array of a keypair file (Solana); - for standard input
   --wallet       the address of a wallet that is stopped because the chain showed something of it that the service did not sign; wallet list names it
   --facilitators URLs with commas that the account may have payments verified by, or default: those of FACILITATOR_ALLOWLIST
-  --wallet       the address of a wallet that is stopped because the chain showed something of it that the service did not sign; wallet list names it
   --json         one JSON document on stdout, for programs
   --help         this text
 

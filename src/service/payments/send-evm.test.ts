@@ -85,7 +85,7 @@ test('a payment is signed, kept and broadcast, and confirms; the sender paid onc
     recipient: payee,
     amount: new LosslessNumber('0.1'),
     expiresAt: null,
-    paymentProof: null,
+    paymentProof: expect.stringMatching(/^[A-Za-z0-9+/]+=*$/),
     estimatedConfirmation: '1-3 seconds',
   })
   const [attempt] = await readAttempts(context.db, reply.paymentId)

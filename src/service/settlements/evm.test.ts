@@ -198,7 +198,8 @@ describe('an authorization of EIP-3009', () => {
     const again = await build(all, await dollars(all))
     expect(again.paymentId).not.toBe(built.paymentId)
     const hash = await settle(all.payee, again.transaction)
-    expect(await reportSubmitted(context, actor, { paymentId: again.paymentId, signature: hash })).toMatchObject({ status: 'confirmed', signature: hash })
+    expect(await reportSubmitted(context, actor, { paymentId: again.paymentId, signature: hash })).toMatchObject({ signature: hash })
+    await followed(again.paymentId ?? '', 'finalized')
     expect(await status(built.paymentId)).toBe('created')
   })
 
