@@ -46,7 +46,7 @@ test('a rejected signature signs nobody in', async ({ buyer }) => {
   await expect(person.page.getByRole('table')).toHaveCount(0)
 })
 
-test('when more was missed than the proxy can repeat, the list is read again', async ({ seller }) => {
+test('when more was missed than the proxy can repeat, everything is read again', async ({ seller }) => {
   const shop = await seller()
   const { page } = shop
   await page.goto('/payments')
@@ -55,7 +55,8 @@ test('when more was missed than the proxy can repeat, the list is read again', a
 
   let readings = 0
   page.on('request', (request) => {
-    if (new URL(request.url()).pathname === '/api/payments') readings++
+    // Not among what a stream that opens has read anew by itself.
+    if (new URL(request.url()).pathname === '/api/config') readings++
   })
   // The proxy's own stream is held back until the list stands; the next attempt is a minute away, so nothing else can refresh it.
   const listed = Promise.withResolvers<void>()

@@ -97,6 +97,12 @@ export class EthereumWallet {
     this.#known.add(1)
   }
 
+  /** The wallet locks itself or takes its permission back; the page hears of it only when `tell` is set. */
+  async lock(tell = true): Promise<void> {
+    this.#connected = false
+    if (tell) await this.#emit('accountsChanged', [])
+  }
+
   async #emit(event: string, payload: unknown): Promise<void> {
     for (const page of this.#pages) {
       if (page.isClosed()) continue

@@ -28,6 +28,8 @@ export class SolanaWallet {
   afterSigning: ((transaction: VersionedTransaction) => Promise<void>) | undefined
   /** Runs when the approval window opens. */
   onApproval: (() => Promise<void>) | undefined
+  /** Times it opened a window to be connected; a silent question opens none. */
+  windows = 0
   /** The chain the page named at each signature. */
   readonly chains: (string | null)[] = []
   readonly requests: string[] = []
@@ -60,6 +62,11 @@ export class SolanaWallet {
     await context.addInitScript(registerSolanaWallet, { binding: BINDING, name: 'Phantom', icon: ICON })
   }
 
+  /** It forgets the page, as it does when it is locked; the page hears nothing. */
+  lock(): void {
+    this.#connected = false
+  }
+
   /** The person picks another account in the wallet; the page hears of it only when `tell` is set. */
   async switchAccount(index: number, tell = true): Promise<void> {
     this.#selected = index
@@ -89,7 +96,10 @@ export class SolanaWallet {
 
   async #connect(silent: boolean): Promise<unknown> {
     if (!this.#connected && silent) return []
-    if (!this.#connected) await decide(this.connecting)
+    if (!this.#connected) {
+      this.windows++
+      await decide(this.connecting)
+    }
     this.#connected = true
     return this.#list()
   }

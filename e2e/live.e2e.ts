@@ -1,0 +1,77 @@
+import type { BrowserContext, Page } from '@playwright/test'
+import { connect, pay } from './checkout.ts'
+import { expect, test, type Person } from './fixtures.ts'
+import { onEthereum } from './orders.ts'
+
+test('two tabs share one stream; when its tab closes the other reads on, and neither misses a payment', async ({ net, seller, buyer }) => {
+  test.slow()
+  const shop = await seller()
+  const streams = watchStreams(shop.context)
+  await signIn(shop)
+  const second = await shop.context.newPage()
+  await second.goto('/payments')
+  for (const page of [shop.page, second]) await expect(live(page)).toBeVisible()
+  expect(streams).toEqual([{ page: shop.page, after: null }])
+
+  const [one, other] = [await buyer({ ether: '1' }), await buyer({ ether: '1' })]
+  await pay(one.page, 'MetaMask', onEthereum(net, '0.0341'))
+  for (const tab of [shop.page, second]) await expect(tab.getByRole('button', { name: '1 new payment', exact: true })).toBeVisible()
+  expect(streams).toHaveLength(1)
+
+  await shop.page.close()
+  await expect.poll(() => streams.length).toBe(2)
+  // It reads on behind what it heard, so the list is not read anew and still nothing is missing.
+  expect(streams[1]).toEqual({ page: second, after: expect.stringMatching(/^\d+$/) as unknown })
+  await pay(other.page, 'MetaMask', onEthereum(net, '0.0342'))
+  await expect(second.getByRole('button', { name: '2 new payments', exact: true })).toBeVisible()
+  await expect(live(second)).toBeVisible()
+  expect(streams).toHaveLength(2)
+})
+
+test('who signed out in another tab is told why the page asks to sign in again', async ({ seller, expectError }) => {
+  expectError(/status of 401 .*\/api\//)
+  const shop = await seller()
+  await signIn(shop)
+  const second = await shop.context.newPage()
+  await second.goto('/settings')
+  await second.getByRole('button', { name: 'Sign out', exact: true }).click()
+  await expect(shop.page.getByText('Your session has ended')).toBeVisible()
+  await expect(shop.page.getByRole('table')).toHaveCount(0)
+  // Whoever pressed the button knows.
+  await expect(second.getByText('Your session has ended')).toHaveCount(0)
+  await shop.page.getByRole('button', { name: /^Sign in as/ }).click()
+  await expect(shop.page.getByRole('table', { name: /Payments/ })).toBeVisible()
+  await expect(shop.page.getByText('Your session has ended')).toHaveCount(0)
+})
+
+test('a stream that cannot be opened is told as not live, and the list goes on without it', async ({ seller }) => {
+  test.slow()
+  const shop = await seller()
+  // The proxy never answers: no error comes either.
+  await shop.context.route('**/api/events*', () => {})
+  await signIn(shop)
+  await expect(shop.page.getByText(/^Not live since/)).toBeVisible({ timeout: 30_000 })
+  await shop.page.waitForRequest((request) => new URL(request.url()).pathname === '/api/payments')
+})
+
+function live(page: Page) {
+  return page.locator('[data-live=live]').first()
+}
+
+type Opened = { page: Page; after: string | null }
+
+function watchStreams(context: BrowserContext): Opened[] {
+  const opened: Opened[] = []
+  context.on('request', (request) => {
+    const url = new URL(request.url())
+    if (url.pathname === '/api/events') opened.push({ page: request.frame().page(), after: url.searchParams.get('lastEventId') })
+  })
+  return opened
+}
+
+async function signIn({ page }: Person): Promise<void> {
+  await page.goto('/payments')
+  await connect(page, 'MetaMask')
+  await page.getByRole('button', { name: /^Sign in as/ }).click()
+  await expect(page.getByRole('table', { name: /Payments/ })).toBeVisible()
+}

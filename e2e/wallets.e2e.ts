@@ -1,0 +1,105 @@
+import type { Page } from '@playwright/test'
+import { connect, connectOnForm, expectPaid, openCheckout, review, signButton } from './checkout.ts'
+import { countSent } from './chain.ts'
+import { expect, test } from './fixtures.ts'
+import { onEthereum } from './orders.ts'
+
+/** What wallets do at moments nobody asked them to. Their answers to a payment are in `refusals.e2e.ts` and beside the wallet code. */
+
+test('an account that changes, and a wallet that locks, show at once on any page', async ({ buyer }) => {
+  const { page, ethereum, solana } = await buyer()
+  await page.goto('/settings')
+  await connect(page, 'MetaMask')
+  await expect(wallets(page)).toHaveAccessibleName(new RegExp(ending(ethereum.address)))
+  await ethereum.switchAccount(1)
+  await expect(wallets(page)).toHaveAccessibleName(new RegExp(ending(ethereum.address)))
+  await ethereum.lock()
+  await connect(page, 'Phantom')
+  await expect(wallets(page)).toHaveAccessibleName(new RegExp(`^Wallets: Phantom .*${ending(solana.address)}$`))
+  await solana.switchAccount(1)
+  await expect(wallets(page)).toHaveAccessibleName(new RegExp(ending(solana.address)))
+})
+
+test('wallets of the last visit come back without a window; a locked one stays away without one', async ({ buyer }) => {
+  const { page, ethereum, solana } = await buyer()
+  await page.goto('/settings')
+  await connect(page, 'MetaMask')
+  await wallets(page).click()
+  await page.getByRole('menuitem', { name: 'Connect another wallet' }).click()
+  await page.getByRole('button', { name: 'Connect Phantom on Solana' }).click()
+  await expect(wallets(page)).toHaveAccessibleName(/MetaMask .*Phantom /)
+  const asked = () => ethereum.requests.filter((method) => method === 'eth_requestAccounts' || method === 'wallet_requestPermissions').length
+  const before = { ethereum: asked(), solana: solana.windows }
+
+  await page.reload()
+  await expect(wallets(page)).toHaveAccessibleName(/MetaMask .*Phantom /)
+
+  await ethereum.lock(false)
+  solana.lock()
+  const connects = solana.requests.length
+  await page.reload()
+  await expect.poll(() => solana.requests.length).toBeGreaterThan(connects)
+  await expect(page.getByRole('banner').getByRole('button', { name: 'Connect', exact: true })).toBeVisible()
+  expect({ ethereum: asked(), solana: solana.windows }).toEqual(before)
+})
+
+test('wallets that announce twice, late, or under a name that is taken are told apart', async ({ buyer }) => {
+  const { page } = await buyer()
+  await page.goto('/')
+  await page.getByRole('banner').getByRole('button', { name: 'Connect', exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  const metaMasks = dialog.getByRole('button', { name: 'Connect MetaMask on Ethereum' })
+  await expect(metaMasks).toHaveCount(1)
+
+  await announce(page, 'Late Wallet', 'example.late')
+  await expect(dialog.getByRole('button', { name: 'Connect Late Wallet on Ethereum' })).toBeVisible()
+  await announce(page, 'Late Wallet', 'example.late')
+  await announce(page, 'MetaMask', 'example.impostor')
+  await expect(metaMasks).toHaveCount(2)
+  await expect(dialog.getByRole('button', { name: 'Connect Late Wallet on Ethereum' })).toHaveCount(1)
+  // The first row is still the wallet that was there first.
+  await metaMasks.first().click()
+  await expect(wallets(page)).toHaveAccessibleName(/MetaMask/)
+})
+
+test('one wallet is asked for one signature at a time, across tabs', async ({ net, chains, buyer }) => {
+  const { context, page, ethereum } = await buyer({ ether: '1' })
+  await openCheckout(page, onEthereum(net, '0.011'))
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  const answered = Promise.withResolvers<void>()
+  ethereum.onApproval = () => answered.promise
+  await signButton(page, 'MetaMask').click()
+  await expect.poll(() => ethereum.requests.includes('eth_sendTransaction')).toBe(true)
+
+  const second = await context.newPage()
+  await openCheckout(second, onEthereum(net, '0.012'))
+  await review(second, 'MetaMask')
+  await signButton(second, 'MetaMask').click()
+  await expect(second.getByRole('alert').filter({ hasText: 'MetaMask is asking in another tab.' })).toContainText('Nothing was sent.')
+  expect(ethereum.requests.filter((method) => method === 'eth_sendTransaction')).toHaveLength(1)
+
+  answered.resolve()
+  await expectPaid(page)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})
+
+function wallets(page: Page) {
+  return page.getByRole('banner').getByRole('button', { name: /^Wallets: / })
+}
+
+function ending(address: string): string {
+  return address.slice(-4)
+}
+
+/** A wallet that comes to the page at this moment. */
+async function announce(page: Page, name: string, rdns: string): Promise<void> {
+  await page.evaluate(
+    ([label, id]) => {
+      const provider = { request: () => Promise.reject(new Error('asked')), on: () => {}, removeListener: () => {} }
+      const info = { uuid: crypto.randomUUID(), name: label, rdns: id, icon: 'data:image/svg+xml,' }
+      window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }))
+    },
+    [name, rdns] as const,
+  )
+}
