@@ -10,7 +10,7 @@ const speak = (context: BrowserContext, language: string) =>
 
 /** Names, addresses, figures, and what a person or another program wrote, are not the page's own words. */
 const FOREIGN =
-  /^[\W\d_]*$|^(MetaMask|Phantom|Solflare|Ethereum|Solana|Paydesk|Demo wallet|Local|ETH|SOL|USDC|UTC|ISO 8601|English|Español|简体中文|GET|POST|PUT|PATCH|DELETE|HEAD|JSON|CSV|cURL)\b/
+  /^[\W\d_]*$|^(MetaMask|Phantom|Solflare|Ethereum|Solana|Paydesk|Demo wallet|Local|W?ETH|SOL|USDC|UTC|ISO 8601|English|Español|简体中文|GET|POST|PUT|PATCH|DELETE|HEAD|JSON|CSV|cURL)\b/
 
 const IDENTIFIER = /^(0x|pay_|lnk_|https?:)|[1-9A-HJ-NP-Za-km-z]{32}|…/
 

@@ -126,6 +126,15 @@ test('an address gets a name, comes back after it was removed, and a limit is ke
   await limit.fill('0.5')
   await limit.blur()
   await page.reload()
-  await expect(limit).toHaveValue('0.50')
+  await expect(limit).toHaveValue('0.5')
   await expect(page.getByRole('button', { name: 'Remove Acme' })).toBeVisible()
+})
+
+test('a desk without its settings says what is missing', async ({ visitor, expectError }) => {
+  expectError(/status of 404/)
+  const page = await visitor()
+  await page.route('**/config.json', (route) => route.fulfill({ status: 404 }))
+  await page.goto('/')
+  await expect(page.getByRole('heading', { name: 'This payment desk is not set up yet' })).toBeVisible()
+  await expect(page.getByRole('alert')).toContainText('/config.json')
 })

@@ -12,12 +12,17 @@ const element = document.getElementById('root')
 if (!element) throw new Error('index.html has no #root.')
 const root = createRoot(element)
 
-preloadPage(getLocation().path)
-const [result] = await Promise.all([loadConfig(), startLanguage()])
-if (result.ok) {
-  configureClient(result.config.proxyUrl)
-  root.render(<Translated render={() => <App config={result.config} />} />)
-} else {
-  const { NotSetUp } = await import('./shell/NotSetUp.tsx')
-  root.render(<Translated render={() => <NotSetUp problem={result.problem} />} />)
+void start()
+
+/** Not at the top level: chunks that are awaited here need this module to be over. */
+async function start(): Promise<void> {
+  preloadPage(getLocation().path)
+  const [result] = await Promise.all([loadConfig(), startLanguage()])
+  if (result.ok) {
+    configureClient(result.config.proxyUrl)
+    root.render(<Translated render={() => <App config={result.config} />} />)
+  } else {
+    const { NotSetUp } = await import('./shell/NotSetUp.tsx')
+    root.render(<Translated render={() => <NotSetUp problem={result.problem} />} />)
+  }
 }

@@ -2,7 +2,12 @@ import { getPreferences, onPreferences, setPreferences } from '../preferences.ts
 import { i18n, type Catalog } from './i18n.ts'
 import { pickLanguage, regionOf, type Language } from './languages.ts'
 
-const files = import.meta.glob<{ messages: Catalog }>('./{es,zh-CN,pseudo}/*.po')
+/** Where the catalogs of each language are; English has its words in the code. */
+const languages: Readonly<Record<string, () => Promise<{ catalogs: Readonly<Record<string, () => Promise<{ messages: Catalog }>>> }>>> = {
+  es: () => import('./es-catalogs.ts'),
+  'zh-CN': () => import('./zh-cn-catalogs.ts'),
+  pseudo: () => import('./pseudo-catalogs.ts'),
+}
 /** The catalogs that what is in view needs; another language loads the same ones before it takes over. */
 const wanted = new Set<string>()
 const loaded = new Map<string, Promise<void>>()
@@ -63,7 +68,6 @@ function load(language: string, catalog: string): Promise<void> {
 }
 
 async function fetchCatalog(language: string, path: string): Promise<void> {
-  const file = files[path]
+  const file = (await languages[language]?.())?.catalogs[path]
   if (file) i18n.load(language, (await file()).messages)
-  else if (language !== 'en') i18n.load(language, {})
 }

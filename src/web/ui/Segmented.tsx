@@ -13,7 +13,7 @@ export type SegmentedProps<T extends string> = {
 export function Segmented<T extends string>({ label, options, value, onChange, className }: SegmentedProps<T>) {
   const name = useId()
   return (
-    <fieldset className={cx('inline-flex rounded-lg border border-line bg-sunken p-0.5', className)}>
+    <fieldset className={cx('inline-flex max-w-full flex-wrap rounded-lg border border-line bg-sunken p-0.5', className)}>
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <label

@@ -38,7 +38,7 @@ export function Diagnostics() {
       <Facts>
         {facts.map(([name, value]) => (
           <Fact key={name} name={name} under={value.length > 40 ? 'always' : undefined}>
-            {value}
+            <span translate="no">{value}</span>
           </Fact>
         ))}
       </Facts>
