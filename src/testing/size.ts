@@ -21,9 +21,9 @@ type Chunk = Rolldown.OutputChunk
 
 const chunks = await buildChunks()
 const byFile = new Map(chunks.map((chunk) => [chunk.fileName, chunk]))
-// vite.config.ts puts all that a first visit needs into one chunk of this name.
-const entry = chunks.find((chunk) => chunk.name === 'shell')
-if (!entry) throw new Error('The build has no chunk called shell.')
+// vite.config.ts puts all that a first visit needs into one chunk; the bundler calls it the entry only where nothing else imports from it.
+const entry = chunks.find((chunk) => chunk.isEntry) ?? chunks.find((chunk) => chunk.name === 'shell')
+if (!entry) throw new Error('The build has no entry.')
 
 let failed = false
 const shell = closure(entry)
