@@ -22,7 +22,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     // What every first visit needs is one file: it compresses better than twenty, and comes in one round trip.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shell', tags: ['$initial'] }] } } },
+    // Slow plugins are no news of a build.
+    rolldownOptions: { checks: { pluginTimings: false }, output: { codeSplitting: { groups: [{ name: 'shell', tags: ['$initial'] }] } } },
   },
 })
 
