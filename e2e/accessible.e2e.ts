@@ -4,13 +4,16 @@ import { connect, connectOnForm, expectPaid, openCheckout, review, signButton } 
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
 
+// Twenty pages and states, each in two sizes, read whole by axe.
+test.describe.configure({ timeout: 240_000 })
+
 const SIZES = { desk: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const
 
 for (const theme of ['light', 'dark'] as const) {
   test(`every page is accessible in the ${theme} theme`, async ({ seller }) => {
     const { page } = await seller()
     await page.emulateMedia({ colorScheme: theme })
-    for (const path of ['/', '/pay', '/payments', '/verify', '/explore', '/settings', '/nowhere']) {
+    for (const path of ['/', '/pay', '/payments', '/links', '/verify', '/explore', '/developers', '/settings', '/nowhere']) {
       await page.goto(path)
       await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
       await expectAccessible(page)
