@@ -25,7 +25,7 @@ test('one port for two programs is a problem, free ports are none', async () => 
 })
 
 test('every port has its default and its variable', () => {
-  expect(readOptions([], {}).ports).toEqual({ web: 4173, bff: 4021, service: 4020, evm: 8545, solana: 8899, solanaWs: 8900 })
+  expect(readOptions([], {}).ports).toEqual({ web: 4173, bff: 4021, service: 4020, seller: 4022, evm: 8545, solana: 8899, solanaWs: 8900 })
   expect(readOptions(['--reset'], { PORT_EVM: '18545' })).toMatchObject({ reset: true, ports: { evm: 18_545 } })
 })
 

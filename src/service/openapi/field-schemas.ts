@@ -25,6 +25,7 @@ export const queryParameters: Readonly<Record<string, { schema: JsonSchema; desc
   status: { schema: { type: 'string' }, description: 'One status, or several with commas.' },
   network: { schema: { type: 'string' }, description: 'CAIP-2 id of a configured network.' },
   asset: { schema: { type: 'string' }, description: 'Address or configured symbol of an asset.' },
+  owner: { schema: { type: 'string' }, description: 'A wallet address: whose allowance for Permit2 is told.' },
   since: { schema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 }, description: 'Unix milliseconds, inclusive.' },
   until: { schema: { type: 'integer', minimum: 0, maximum: 999_999_999_999_999 }, description: 'Unix milliseconds, exclusive.' },
   minAmount: { schema: { type: 'string' }, description: 'Smallest amount, a decimal in the asset.' },

@@ -1,4 +1,4 @@
-import type { ComponentProps, ReactNode } from 'react'
+import { useEffect, useRef, useState, type ComponentProps, type ReactNode } from 'react'
 import { cx } from './cx.ts'
 
 export type TableProps = ComponentProps<'table'> & {
@@ -7,10 +7,19 @@ export type TableProps = ComponentProps<'table'> & {
   children: ReactNode
 }
 
-/** A real table. Wide ones scroll inside their own box, never the page. */
+/** A real table. Wide ones scroll inside their own box, never the page; only such a box is a stop of the keyboard. */
 export function Table({ caption, className, children, ...rest }: TableProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const [scrolls, setScrolls] = useState(false)
+  useEffect(() => {
+    const element = box.current
+    if (!element) return
+    const observer = new ResizeObserver(() => setScrolls(element.scrollWidth > element.clientWidth))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
   return (
-    <div className="relative w-full overflow-x-auto">
+    <div className="relative w-full overflow-x-auto" ref={box} {...(scrolls && { 'aria-label': caption, role: 'region', tabIndex: 0 })}>
       <table className={cx('w-full border-collapse text-start text-sm', className)} {...rest}>
         <caption className="sr-only">{caption}</caption>
         {children}
