@@ -77,7 +77,6 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   await expect(paymentRows(page).nth(2)).toContainText('Reconciled')
 
   await bar.getByRole('button', { name: 'Export' }).click()
-  await page.getByText('3 selected', { exact: true }).last().click()
   const ids = await paymentRows(page).evaluateAll((rows) => rows.slice(0, 3).map((row) => row.getAttribute('data-payment-row')))
   const { name, text } = await downloaded(page, () => page.getByRole('button', { name: 'Export 3 payments' }).click())
   expect(name).toMatch(/^payments-.*\.csv$/)

@@ -40,7 +40,8 @@ type Run = { rows: number; of: number; abort: AbortController }
 export function ExportDialog({ open, onClose, viewer, query, total, until, selected }: ExportDialogProps) {
   const { t } = useLingui()
   const { networks } = useConfig()
-  const [scope, setScope] = useState<'filter' | 'rows'>('filter')
+  // Whoever has picked rows means those, until they say otherwise.
+  const [scope, setScope] = useState<'filter' | 'rows'>('rows')
   const [shape, setShape] = useState<FileShape>(() => ({ format: 'csv', separator: separators(numberLocale()).point === ',' ? ';' : ',', mark: true }))
   const [run, setRun] = useState<Run>()
   const [problem, setProblem] = useState<unknown>()
