@@ -32,7 +32,7 @@ const DOMAIN_TYPES = {
     { name: 'chainId', type: 'uint256' },
     { name: 'verifyingContract', type: 'address' },
   ],
-}
+} as const
 
 const address = v.pipe(
   v.string(),
@@ -89,8 +89,7 @@ export function authorizationTypedData({ domain, message }: TokenAuthorization) 
 
 /** What a token that knows this domain answers as its `DOMAIN_SEPARATOR`. */
 export function domainSeparator({ domain }: Pick<TokenAuthorization, 'domain'>): Hex {
-  // viem asks for types it can read at compile time, which foreign names of a domain are not.
-  return hashDomain({ domain: { ...domain, chainId: BigInt(domain.chainId) }, types: DOMAIN_TYPES } as Parameters<typeof hashDomain>[0])
+  return hashDomain({ domain: { ...domain, chainId: BigInt(domain.chainId) }, types: DOMAIN_TYPES })
 }
 
 /** The account whose key signed an authorization; undefined for a signature that is none, or that is malleable. */

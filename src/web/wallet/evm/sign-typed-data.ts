@@ -29,7 +29,7 @@ export async function signTypedData(
   if ((await readAccounts(provider))[0] !== address) throw new WalletProblem('unauthorized', walletName)
   const domain = data.domain as TypedDataDomain
   const types = { ...data.types, EIP712Domain: getTypesForEIP712Domain({ domain }) }
-  const text = serializeTypedData({ domain, types, primaryType: data.primaryType, message: data.message } as never)
+  const text = serializeTypedData<Record<string, unknown>, string>({ domain, types, primaryType: data.primaryType, message: data.message })
   try {
     const signature: unknown = await bounded(provider.request({ method: 'eth_signTypedData_v4', params: [address as `0x${string}`, text] }), SIGN_WITHIN_MS)
     if (typeof signature === 'string' && SIGNATURE.test(signature)) return signature.toLowerCase() as `0x${string}`
