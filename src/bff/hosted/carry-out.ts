@@ -16,6 +16,8 @@ type Asking = { context: Context; visitor: Visitor; requestId: string }
 
 /** A request that was under way when the time for new ones was over has ended by then. */
 const SETTLED_AFTER_MS = 2 * 60_000
+/** What the clocks of this program and of the service may differ by. */
+const CLOCKS_MS = 60 * 60_000
 /** The service says these before it keeps a payment, and never after. */
 const BEFORE_KEPT = new Set(['INVALID_PARAMETERS', 'INVALID_RECIPIENT', 'INSUFFICIENT_BALANCE', 'RATE_LIMIT', 'CHAIN_UNAVAILABLE'])
 
@@ -39,7 +41,7 @@ type Sending = { row: HostedRow; rule: HostedRule; onAsked?: () => void }
 
 /** The idempotency key is the intent's: however often this is asked, there is one payment. */
 async function send({ context, visitor, requestId }: Asking, { row, rule, onAsked }: Sending): Promise<Outcome> {
-  const request = { body: requestOf(row, rule), requestId, idempotencyKey: `hosted-${row.id}`, prefer: 'respond-async' }
+  const request = { body: requestOf(row, rule), requestId, idempotencyKey: `hosted-${row.id}`, prefer: 'respond-async', once: true }
   const { parsed } = await context.upstream.write('paymentSend', request, () => {
     context.budgets.spend(spender(visitor), 'action')
     onAsked?.()
@@ -53,7 +55,7 @@ async function send({ context, visitor, requestId }: Asking, { row, rule, onAske
  * anything about the first time; after that the payment is only looked for.
  */
 export async function reconcile(asking: Asking, row: HostedRow): Promise<Outcome> {
-  const { context, visitor, requestId } = asking
+  const { context } = asking
   const now = context.now().getTime()
   const rule = findRule(context.config.hosted, row)
   if (rule && row.expiresAt.getTime() > now) {
@@ -64,16 +66,29 @@ export async function reconcile(asking: Asking, row: HostedRow): Promise<Outcome
       return { state: 'unknown', paymentId: null }
     }
   }
-  const query = { wallets: row.sender, type: 'sent', network: row.network, since: String(row.createdAt.getTime() - 60_000), limit: '500' }
-  const { parsed } = await context.upstream.read('paymentList', { query, requestId }, () => context.budgets.spend(spender(visitor), 'tail'))
-  const found = parsed.payments.find(({ metadata }) => metadata?.['hostedIntent'] === row.id)
-  if (found) {
-    await setSent(context.db, row.id, found.paymentId)
-    return { state: 'sent', paymentId: found.paymentId }
+  const paymentId = await findMade(asking, row)
+  if (paymentId !== undefined) {
+    await setSent(context.db, row.id, paymentId)
+    return { state: 'sent', paymentId }
   }
-  if (now < row.expiresAt.getTime() + SETTLED_AFTER_MS || parsed.nextCursor !== null) return { state: 'unknown', paymentId: null }
+  if (now < row.expiresAt.getTime() + SETTLED_AFTER_MS) return { state: 'unknown', paymentId: null }
   await setRefused(context.db, row.id)
   throw refuseHosted('hosted_not_sent')
+}
+
+/** The payment that was made for an intent, among all that its wallet made around that time. */
+async function findMade({ context, visitor, requestId }: Asking, row: HostedRow): Promise<string | undefined> {
+  const [since, until] = [row.createdAt.getTime() - CLOCKS_MS, row.expiresAt.getTime() + SETTLED_AFTER_MS + CLOCKS_MS]
+  const around = { wallets: row.sender, type: 'sent', network: row.network, since: String(since), until: String(until), limit: '500' }
+  let cursor: string | null = null
+  do {
+    const query: Record<string, string> = cursor === null ? around : { ...around, cursor }
+    const { parsed } = await context.upstream.read('paymentList', { query, requestId }, () => context.budgets.spend(spender(visitor), 'tail'))
+    const found = parsed.payments.find(({ metadata }) => metadata?.['hostedIntent'] === row.id)
+    if (found) return found.paymentId
+    cursor = parsed.nextCursor
+  } while (cursor !== null)
+  return undefined
 }
 
 function requestOf(row: HostedRow, { asset }: HostedRule): Record<string, unknown> {

@@ -1,3 +1,5 @@
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { hashTypedData } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -306,4 +308,52 @@ describe('a payment from a managed wallet', () => {
     expect(jsonOf(await shop.get('/api/hosted')).wallets[0]?.spentAtomic).toBe('0')
     expect(await paidOut()).toBe(0)
   })
+
+  test('that was kept by a service which died before it answered is unknown, whatever is said to whoever asks again', async () => {
+    const intent = await prepared()
+    const signature = await sign(intent)
+    await using lossy = await openLossy(desk.service.url)
+    await desk.stopBff()
+    await desk.startBff({ serviceUrl: lossy.url })
+    allow({})
+    // A connection that stays open, as the one before it did.
+    expect(await paidOut()).toBe(0)
+    expect(jsonOf(await send(intent.nonce, signature))).toEqual({ state: 'unknown', paymentId: null })
+    expect(lossy.asked()).toBe(1)
+    await desk.stopBff()
+    await desk.startBff()
+    allow({})
+    expect(jsonOf(await send(intent.nonce, signature)).state).toBe('sent')
+    expect(await paidOut()).toBe(1)
+  })
 })
+
+/** Loses the answer to the first payment together with its connection, and refuses every later one. */
+async function openLossy(upstream: string) {
+  let sends = 0
+  const server = createServer((request, response) => {
+    if (request.url === '/payment/send' && ++sends > 1) {
+      response.writeHead(429, { 'Content-Type': 'application/json', 'Retry-After': '1' })
+      response.end(JSON.stringify({ success: false, error: { code: 'RATE_LIMIT', message: 'Too many requests.', requestId: 'x' }, timestamp: 0 }))
+      return
+    }
+    const lose = request.url === '/payment/send'
+    const onward = httpRequest(upstream + request.url, { method: request.method, headers: request.headers }, (answer) => {
+      if (lose) return answer.resume().on('end', () => request.socket.destroy())
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      return answer.pipe(response)
+    })
+    request.pipe(onward)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked: () => sends,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}

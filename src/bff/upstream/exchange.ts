@@ -2,7 +2,15 @@ import { Agent as HttpAgent, request as httpRequest } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 
-export type Exchange = { method: string; url: URL; headers: Record<string, string>; body?: string; timeoutMs: number }
+export type Exchange = {
+  method: string
+  url: URL
+  headers: Record<string, string>
+  body?: string
+  timeoutMs: number
+  /** Whether the first answer, or none, is all there is: a second try whose refusal would be taken for that of the first. */
+  once?: boolean
+}
 export type Answer = { status: number; headers: IncomingHttpHeaders; text: string }
 
 /** A page of 500 rows whose metadata is as large as it may be. */
@@ -32,7 +40,7 @@ export class Exchanger {
     try {
       return await this.#sendOnce(exchange, deadline)
     } catch (error) {
-      if (!(error instanceof ReusedSocketError)) throw error
+      if (!(error instanceof ReusedSocketError) || exchange.once) throw error
       return this.#sendOnce(exchange, deadline)
     }
   }

@@ -33,6 +33,8 @@ export type UpstreamRequest = {
   prefer?: string
   /** For the few questions whose answer waits for a chain or a facilitator. */
   timeoutMs?: number
+  /** Never sent a second time by itself: a lost answer is told as lost. */
+  once?: boolean
   /** Goes along, so that one id finds a request in both programs' logs. */
   requestId: string
 }
@@ -128,7 +130,7 @@ export class Upstream {
       if (request.prefer !== undefined) headers['Prefer'] = request.prefer
     }
     const url = new URL(this.#config.serviceUrl + pathOf(endpoint, request))
-    return this.#exchanger.send({ method: endpoint.method, url, headers, body, timeoutMs: request.timeoutMs ?? TIMEOUT_MS })
+    return this.#exchanger.send({ method: endpoint.method, url, headers, body, timeoutMs: request.timeoutMs ?? TIMEOUT_MS, once: request.once })
   }
 
   #readAnswer<K extends EndpointName>(name: K, answer: Answer): UpstreamReply<K> {
