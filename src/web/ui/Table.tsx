@@ -7,7 +7,10 @@ export type TableProps = ComponentProps<'table'> & {
   children: ReactNode
 }
 
-/** A real table. Wide ones scroll inside their own box, never the page; only such a box is a stop of the keyboard. */
+/**
+ * A real table. Wide ones scroll inside their own box, never the page; only such a box is a stop of the keyboard. It is no landmark: the
+ * section around it often has the same name.
+ */
 export function Table({ caption, className, children, ...rest }: TableProps) {
   const box = useRef<HTMLDivElement>(null)
   const [scrolls, setScrolls] = useState(false)
@@ -19,7 +22,7 @@ export function Table({ caption, className, children, ...rest }: TableProps) {
     return () => observer.disconnect()
   }, [])
   return (
-    <div className="relative w-full overflow-x-auto" ref={box} {...(scrolls && { 'aria-label': caption, role: 'region', tabIndex: 0 })}>
+    <div className="relative w-full overflow-x-auto" ref={box} {...(scrolls && { 'aria-label': caption, role: 'group', tabIndex: 0 })}>
       <table className={cx('w-full border-collapse text-start text-sm', className)} {...rest}>
         <caption className="sr-only">{caption}</caption>
         {children}

@@ -146,7 +146,7 @@ function Swatch({ className, children }: { className: string; children: ReactNod
 
 function CountTable({ label, bars }: CountBarsProps) {
   return (
-    <div aria-label={label} className="-mx-5 max-h-64 overflow-y-auto" role="region" tabIndex={0}>
+    <div aria-label={label} className="-mx-5 max-h-64 overflow-y-auto" role="group" tabIndex={0}>
       <Table caption={label}>
         <thead>
           <tr>

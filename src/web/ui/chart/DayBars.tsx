@@ -181,7 +181,7 @@ function Legend({ anySent }: { anySent: boolean }) {
 function DayTable({ label, days, decimals, symbol }: DayBarsProps) {
   const moved = days.filter((day) => day.receivedAtomic > 0n || day.sentAtomic > 0n).toReversed()
   return (
-    <div className="-mx-5 max-h-64 overflow-y-auto" tabIndex={0} role="region" aria-label={label}>
+    <div className="-mx-5 max-h-64 overflow-y-auto" tabIndex={0} role="group" aria-label={label}>
       <Table caption={label}>
         <thead>
           <tr>
