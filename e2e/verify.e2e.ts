@@ -107,7 +107,8 @@ test('a payee settles a proof alone, with their own wallet', async ({ net, chain
   await page.getByRole('button', { name: 'Prepare the transaction' }).click()
   await expectReviewed(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('heading', { name: 'Collected' })).toBeVisible({ timeout: 45_000 })
+  await expectVerdict(page, 'Verified and settled')
+  await expect(page.getByRole('heading', { name: 'Collected' })).toBeVisible()
   expect(ethereum.sent).toHaveLength(1)
 })
 

@@ -35,6 +35,8 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
   const [result, setResult] = useState<Result>()
   const [trouble, setTrouble] = useState<string>()
   const [asked, setAsked] = useState<Expected>()
+  // What has begun stays in view until it is left, whatever the next check says: its end is told there.
+  const [settling, setSettling] = useState(false)
 
   async function run(kind: 'check' | 'accept') {
     const read = readExpected(fields, networks)
@@ -82,22 +84,36 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
             </Button>
           )}
         </div>
-        <p className="mt-3 text-sm text-muted">
-          {session?.operator ? (
-            <Trans>
-              “Check only” asks your node and the service, and uses nothing up. “Check and accept” settles the payment, writes it into your account and uses the
-              proof up.
-            </Trans>
-          ) : (
-            <Trans>Asks your node, and the service if you are signed in with the receiving wallet. It uses nothing up.</Trans>
-          )}
-        </p>
+        <CheckNote accepts={session?.operator ?? false} />
       </Card>
       {result && <ResultCard network={networks.find(({ network }) => network === fields.network)} result={result} />}
-      {result && asked && facts.body.kind === 'authorization' && !result.settled && verdictOf(result) !== 'invalid' && (
-        <SettleCard expected={asked} header={found.header} key={found.header} onSettled={() => void run('check')} proof={facts.body.proof} />
+      {asked && facts.body.kind === 'authorization' && (settling || (result && !result.settled && verdictOf(result) !== 'invalid')) && (
+        <SettleCard
+          expected={asked}
+          header={found.header}
+          key={found.header}
+          onBegun={setSettling}
+          onSettled={() => void run('check')}
+          proof={facts.body.proof}
+        />
       )}
     </>
+  )
+}
+
+/** What the buttons do, before one is pressed. */
+function CheckNote({ accepts }: { accepts: boolean }) {
+  return (
+    <p className="mt-3 text-sm text-muted">
+      {accepts ? (
+        <Trans>
+          “Check only” asks your node and the service, and uses nothing up. “Check and accept” settles the payment, writes it into your account and uses the
+          proof up.
+        </Trans>
+      ) : (
+        <Trans>Asks your node, and the service if you are signed in with the receiving wallet. It uses nothing up.</Trans>
+      )}
+    </p>
   )
 }
 

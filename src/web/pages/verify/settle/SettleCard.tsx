@@ -12,10 +12,17 @@ import type { Expected } from '../local-checks.ts'
 
 const SettleFlow = lazy(() => import('./SettleFlow.tsx').then((module) => ({ default: module.SettleFlow })))
 
-export type SettleCardProps = { header: string; proof: Eip3009Payload; expected: Expected; onSettled: () => void }
+export type SettleCardProps = {
+  header: string
+  proof: Eip3009Payload
+  expected: Expected
+  /** Told `true` when a settlement began, `false` when it was left. */
+  onBegun: (begun: boolean) => void
+  onSettled: () => void
+}
 
 /** For a payee who settles without a facilitator: the payer has signed, the payee sends it and pays the network. */
-export function SettleCard({ header, proof, expected, onSettled }: SettleCardProps) {
+export function SettleCard({ header, proof, expected, onBegun, onSettled }: SettleCardProps) {
   const { t } = useLingui()
   const account = useAccounts().find(({ family }) => family === familyOf(expected.network.network))
   const [run, setRun] = useState<PaymentRun>()
@@ -31,6 +38,7 @@ export function SettleCard({ header, proof, expected, onSettled }: SettleCardPro
       const { beginSettlement } = await import('./begin-settlement.ts')
       const begun = await beginSettlement({ header, proof, expected, walletName: account.walletName })
       setRun(begun)
+      onBegun(true)
       await begun.build()
     } catch (error) {
       setTrouble(error instanceof Error ? error.message : t`The transaction could not be prepared.`)
@@ -39,10 +47,15 @@ export function SettleCard({ header, proof, expected, onSettled }: SettleCardPro
     }
   }
 
+  function leave() {
+    setRun(undefined)
+    onBegun(false)
+  }
+
   if (run) {
     return (
       <Suspense>
-        <SettleFlow onDone={onSettled} onLeave={() => setRun(undefined)} run={run} />
+        <SettleFlow onDone={onSettled} onLeave={leave} run={run} />
       </Suspense>
     )
   }
