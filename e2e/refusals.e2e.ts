@@ -188,7 +188,7 @@ test('a balance below the amount is told in the form, to the last digit', async 
   const { page } = await buyer({ ether: '0.005' })
   await openCheckout(page, onEthereum(net, '0.01'))
   await connectOnForm(page, 'MetaMask')
-  await expect(page.getByText('0.005', { exact: false }).first()).toBeVisible()
+  await expect(page.getByRole('group', { name: 'From' }).getByText(/^0\.005\s*ETH$/)).toBeVisible()
   await page.getByRole('button', { name: 'Review payment' }).click()
   await expect(page.getByText('You hold 0.005 ETH. That is 0.005 ETH too little.')).toBeVisible()
 })
