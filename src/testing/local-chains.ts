@@ -124,10 +124,11 @@ export async function startSolana(options: { slotTimeMs: number }) {
   }
 }
 
-/** A way to an RPC that can be cut, refuse one method, or say of one method that it knows nothing. */
+/** A way to an RPC that can be cut, refuse one method, say of one method that it knows nothing, or answer what it likes: `lie` is given question and answer. */
 export async function startGate(target: string) {
-  type Gate = { open: boolean; requests: number; refuse: string | undefined; forget: string | undefined }
-  const gate: Gate = { open: true, requests: 0, refuse: undefined, forget: undefined }
+  type Lie = (asked: string, answer: string) => string
+  type Gate = { open: boolean; requests: number; refuse: string | undefined; forget: string | undefined; lie: Lie | undefined }
+  const gate: Gate = { open: true, requests: 0, refuse: undefined, forget: undefined, lie: undefined }
   const server = createServer((request, response) => {
     gate.requests++
     if (!gate.open) return void request.socket.destroy()
@@ -141,7 +142,8 @@ export async function startGate(target: string) {
         return void response.writeHead(200, { 'content-type': 'application/json' }).end(`{"jsonrpc":"2.0","id":${id},"result":null}`)
       }
       const answer = await fetch(target, { method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.concat(chunks) })
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+      const told = await answer.text()
+      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(gate.lie ? gate.lie(asked, told) : told)
     })()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -24,6 +24,7 @@ export const authorizationAbi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, bytes signature)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+  'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
 ])
 
 const proxyAbi = parseAbi([
@@ -35,7 +36,10 @@ const proxyAbi = parseAbi([
   'function settleWithPermit(EIP2612Permit permit2612, PermitTransferFrom permit, address owner, Witness witness, bytes signature)',
 ])
 
-export const permit2Abi = parseAbi(['function nonceBitmap(address owner, uint256 word) view returns (uint256)'])
+export const permit2Abi = parseAbi([
+  'function nonceBitmap(address owner, uint256 word) view returns (uint256)',
+  'event UnorderedNonceInvalidation(address indexed owner, uint256 word, uint256 mask)',
+])
 
 const ECDSA_LENGTH = 132
 
@@ -79,7 +83,7 @@ const AUTHORIZATION_TYPES = {
   ],
 } as const
 
-const PERMIT_TYPES = {
+export const PERMIT_TYPES = {
   PermitWitnessTransferFrom: [
     { name: 'permitted', type: 'TokenPermissions' },
     { name: 'spender', type: 'address' },

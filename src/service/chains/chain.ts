@@ -16,8 +16,11 @@ export interface Chain {
   build(intent: Omit<PaymentIntent, 'maxFeeAtomic'>, priorityFeeAtomic?: bigint): Promise<Built>
   /** The transaction in which a payee writes on the chain that a payer has paid it; `text` names the payment. It moves nothing and is not tried out. */
   note(note: Note): Promise<Ready>
-  /** What the chain knows of a transaction now. `not_found` says nothing about the future. */
-  observe(signature: string): Promise<Observation>
+  /**
+   * What the chain knows of a transaction now. `not_found` says nothing about the future. A final failure is certain: where two addresses are configured,
+   * both show it. `as` reads what is seen as a payment of the caller's, which may make it a failure.
+   */
+  observe(signature: string, as?: (seen: Observation) => Observation): Promise<Observation>
   /**
    * Looks for payments nobody reported, in the blocks after `from` up to `to`. Returns candidates, each to be checked with `observe`; decides nothing.
    * `to` must be a head that was read before the wanted payments were: then no payment of those blocks is missing among them.

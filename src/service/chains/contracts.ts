@@ -12,6 +12,9 @@ export type Quote =
 /** What the chain shows of an authorization. `signature`: the transaction that carried it out; null when its nonce is used and no such transaction is found. */
 export type Use = { used: false } | { used: true; signature: string | null }
 
+/** Why an authorization can never be carried out any more: its time is over, or its payer took it back. */
+export type Ending = 'over' | 'taken_back'
+
 /** A call as its sender signs it; `REFUSED`: the chain would not carry it out. */
 export type BuiltCall = Ready | Extract<Built, { code: 'INSUFFICIENT_BALANCE' }> | { ok: false; code: 'REFUSED'; message: string }
 
@@ -26,6 +29,11 @@ export interface Contracts {
   quote(call: Call & { from: string }): Promise<Quote>
   /** Builds a call that somebody else signs and broadcasts, after running it on the state of this moment. */
   build(call: Call & { from: string; priorityFeeAtomic: bigint | undefined }): Promise<BuiltCall>
-  /** Whether an authorization was used already, by whomever. */
-  findUse(authorization: Authorization): Promise<Use>
+  /** Whether an authorization was used already, by whomever, as one node shows it. `since`: a height before which it cannot have been; a day ago otherwise. */
+  findUse(authorization: Authorization, since?: number | null): Promise<Use>
+  /**
+   * The proof that nobody ever will: that two addresses show in the finalized chain, without which nobody is told that nothing was paid. Null: none.
+   * `since`: a height at which it was unused.
+   */
+  proveEnding(authorization: Authorization, since: number | null): Promise<Ending | null>
 }

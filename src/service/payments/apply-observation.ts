@@ -98,6 +98,8 @@ function factsOf(row: PaymentRecord, { observation, signature }: Seen, move: { t
     fee: feeAtomic,
     nonce: transfer?.nonce ?? row.nonce,
     ...(move.to === 'failed' && { failure }),
+    // Why it was given up is no longer so.
+    ...(move.to === 'confirmed' && { failure: null }),
     ...(confirmedAt && { confirmedAt }),
   }
 }

@@ -1,22 +1,17 @@
-import type { Hex } from 'viem'
-import type { Authorization } from '#chains/evm/authorization.ts'
 import type { EventSource } from '#contract/payment.ts'
-import type { Chain, Observation, Transfer } from '../chains/chain.ts'
-import type { Use } from '../chains/contracts.ts'
+import type { Chain, Observation } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
-import { readAttempts } from '../db/attempts.ts'
+import { readAttempts, type AttemptRecord } from '../db/attempts.ts'
 import { findClaimKey } from '../db/claims.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from './apply-observation.ts'
+import { asOwn } from './as-own.ts'
+import { readAuthorized, whyEnded } from './authorized.ts'
 import { failPayment } from './fail.ts'
-import { pays } from './pays.ts'
 import { pushAgain } from './push.ts'
 
-/** An authorization that nobody has carried out so long after its end never will be, even on a chain whose blocks are late. */
-const OVER_AFTER_MS = 15 * 60 * 1000
-
-type Landed = Extract<Observation, { state: 'landed' }>
 type Following = { payment: PaymentRecord; chain: Chain; source?: EventSource }
+type Seen = { signature: string; observation: Observation }
 
 /**
  * Looks at everything that may carry out a payment whose proof was handed in: what the service broadcast for it, which is sent again until it lands, and,
@@ -24,67 +19,43 @@ type Following = { payment: PaymentRecord; chain: Chain; source?: EventSource }
  */
 export async function followSettlement(context: Context, { payment, chain, source = 'service' }: Following): Promise<void> {
   const attempts = await readAttempts(context.db, payment.id)
-  const apply = async (signature: string, observation: Observation) => {
-    await applyObservation(context, { paymentId: payment.id, signature, observation: asOwn(payment, observation), source })
-  }
-  let reverted: { signature: string; observation: Landed } | undefined
-  let pooled = false
-  for (const { signature } of attempts) {
-    const observation = await chain.observe(signature)
-    if (observation.state === 'landed' && observation.succeeded) return apply(signature, observation)
-    if (observation.state === 'landed') reverted = { signature, observation }
-    if (observation.state === 'pending') pooled = true
-  }
+  const apply = ({ signature, observation }: Seen) => applyObservation(context, { paymentId: payment.id, signature, observation, source })
+  const ours = await lookAtOurs(chain, payment, attempts)
+  if (ours.landed) return void (await apply(ours.landed))
   const [newest] = attempts
-  if (newest && !reverted) return pooled ? undefined : pushAgain(context, chain, newest)
+  if (newest && !ours.reverted) return ours.pooled ? undefined : pushAgain(context, chain, newest)
 
-  // That ours was reverted says only that it came too late, or that nobody could carry it out.
-  const use = await findUse(context, payment, chain)
-  if (use?.used && use.signature !== null && use.signature !== reverted?.signature) return apply(use.signature, await chain.observe(use.signature))
-  if (reverted) return apply(reverted.signature, reverted.observation)
-  if (use && !use.used) await failLate(context, payment)
-}
-
-/** A transaction that was broadcast for this payment and nothing else: what it moved instead is a failure of this payment. */
-function asOwn(payment: PaymentRecord, observation: Observation): Observation {
-  if (observation.state === 'not_found') return observation
-  const { sender, recipient, asset, amount: amountAtomic } = payment
-  const nonce = observation.transfer?.nonce ?? null
-  const transfer: Transfer = { sender, recipient, asset, amountAtomic, memo: null, nonce }
-  if (observation.state === 'pending') return { state: 'pending', transfer }
-  const paid = [...(observation.moved ?? []), observation.transfer].some((moved) => pays(payment, moved, observation.height))
-  if (!observation.succeeded || paid) return { ...observation, transfer }
-  return { ...observation, transfer, succeeded: false, failure: 'The transaction landed and moved something else than was asked for.' }
-}
-
-async function findUse(context: Context, payment: PaymentRecord, { contracts }: Chain): Promise<Use | undefined> {
-  const key = contracts && (await findClaimKey(context.db, payment.id))
-  const authorization = key ? readKey(key, payment) : undefined
-  return authorization && contracts ? contracts.findUse(authorization) : undefined
-}
-
-/** The key of an authorization's claim, `permit2:from:nonce` or `asset:from:nonce`; undefined for that of a transaction. */
-function readKey(key: string, payment: PaymentRecord): Authorization | undefined {
-  const [scope = '', from, nonce] = key.split(':')
-  if (from === undefined || nonce === undefined) return undefined
-  return {
-    method: scope === 'permit2' ? 'permit2' : 'eip3009',
-    token: payment.asset as Hex,
-    from: from as Hex,
-    to: payment.recipient as Hex,
-    amountAtomic: payment.amount,
-    nonce: nonce as Hex,
-    validAfter: 0n,
-    validBefore: 0n,
-    signature: '0x',
+  const key = await findClaimKey(context.db, payment.id)
+  const authorized = key === undefined ? undefined : readAuthorized(chain, key, payment)
+  if (!authorized) return void (ours.reverted && (await apply(ours.reverted)))
+  // That ours was reverted says only that it came too late, or could not be carried out at that moment.
+  const use = await authorized.contracts.findUse(authorized.authorization, payment.builtHeight)
+  if (use.used && use.signature !== null) {
+    const observation = await chain.observe(use.signature, (seen) => asOwn(payment, seen))
+    return void (await apply({ signature: use.signature, observation }))
   }
+  const failure = await whyEnded(context, payment, { ...authorized, used: use.used })
+  if (failure === undefined) return
+  await (ours.reverted ? apply(ours.reverted) : fail(context, payment, failure))
 }
 
-async function failLate(context: Context, { id, expiresAt }: PaymentRecord): Promise<void> {
-  const at = context.now()
-  if (expiresAt === null || at.getTime() < expiresAt.getTime() + OVER_AFTER_MS) return
+type Ours = { landed?: Seen; reverted?: Seen; pooled: boolean }
+
+async function lookAtOurs(chain: Chain, payment: PaymentRecord, attempts: readonly AttemptRecord[]): Promise<Ours> {
+  const ours: Ours = { pooled: false }
+  for (const { signature } of attempts) {
+    const observation = await chain.observe(signature, (seen) => asOwn(payment, seen))
+    if (observation.state === 'pending') ours.pooled = true
+    if (observation.state !== 'landed') continue
+    if (observation.succeeded) return { ...ours, landed: { signature, observation } }
+    ours.reverted = { signature, observation }
+  }
+  return ours
+}
+
+async function fail(context: Context, { id }: PaymentRecord, failure: string): Promise<void> {
   await context.db.transaction(async (tx) => {
     const row = await lockPayment(tx, id)
-    if (row?.status === 'pending') await failPayment(tx, row, { failure: 'Nobody carried out what the payer signed before it ended: nothing was paid.', at })
+    if (row?.status === 'pending' || row?.status === 'rolled_back') await failPayment(tx, row, { failure, at: context.now() })
   })
 }

@@ -5,7 +5,7 @@ import { createPaymentId, isPaymentId } from '#contract/payment.ts'
 import type { Context } from '../context.ts'
 import { findPayment, insertPayment, type PaymentRecord } from '../db/payments.ts'
 import { payment } from '../db/schema.ts'
-import { findOrder, insertOrder } from '../db/settlement-orders.ts'
+import { deleteOrder, findOrder, insertOrder, type Question } from '../db/settlement-orders.ts'
 import { recordEvent } from '../events/record.ts'
 import { chainOf } from '../payments/network.ts'
 import type { Job } from '../proofs/outcome.ts'
@@ -48,13 +48,20 @@ async function findOwn(context: Context, { accountId, terms, examined }: Job): P
   return rows.find(({ resource }) => resource === null || terms.resource === null || resource === terms.resource)
 }
 
-async function findOrdered(context: Context, { accountId, terms, examined, fingerprint }: Job): Promise<PaymentRecord | undefined> {
-  const found = await findOrder(context.db, { accountId, network: terms.network.network, key: keyOf(examined), fingerprint })
-  return found && findPayment(context.db, found.paymentId)
+/** What was built for this question before, unless it was given up since. */
+async function findOrdered({ db }: Pick<Context, 'db'>, job: Job): Promise<PaymentRecord | undefined> {
+  const found = await findOrder(db, questionOf(job))
+  const row = found && (await findPayment(db, found.paymentId))
+  return row?.status === 'expired' ? undefined : row
+}
+
+function questionOf({ accountId, terms, examined, fingerprint }: Job): Question {
+  return { accountId, network: terms.network.network, key: keyOf(examined), fingerprint }
 }
 
 /** Undefined when the same question was asked at the same moment. */
-async function insert(context: Context, { accountId, terms, examined, fingerprint, checklist }: Job, prepared: Prepared): Promise<PaymentRecord | undefined> {
+async function insert(context: Context, job: Job, prepared: Prepared): Promise<PaymentRecord | undefined> {
+  const { accountId, terms, examined, checklist } = job
   const { network, asset, payTo, amountAtomic, resource } = terms
   const { signature, memo, payer, nonce } = examined
   const at = context.now()
@@ -81,12 +88,12 @@ async function insert(context: Context, { accountId, terms, examined, fingerprin
     })
     const lastValidBlockHeight = memo === null ? null : prepared.lastValidBlockHeight
     const checks = stringifyJson(checklist.checks)
+    // What was given up makes room: what lands from now on is the new payment.
+    const earlier = await findOrder(tx, questionOf(job))
+    if (earlier && !(await findOrdered({ db: tx }, job))) await deleteOrder(tx, earlier.paymentId)
     const inserted = await insertOrder(tx, {
+      ...questionOf(job),
       paymentId,
-      accountId,
-      network: network.network,
-      key: keyOf(examined),
-      fingerprint,
       signature,
       memo,
       lastValidBlockHeight,

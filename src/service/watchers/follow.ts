@@ -28,17 +28,19 @@ export async function followOnce(context: Context, chain: Chain, options: { expi
   const payments = await readFollowed(context.db, chain.network.network, new Date(context.now().getTime() - AFTERLIFE_MS))
   const round: Round = { context, chain, head, failures: [] }
   const open = payments.filter(isWaiting)
+  const over = payments.filter(({ status }) => status === 'expired')
   // What a payee was given to settle itself is found and used up in a way of its own.
+  const ordered = (options.expiredToo ? [...open, ...over] : open).filter(isReceived)
   const orders = await readOrders(
     context.db,
-    open.filter(isReceived).map(({ id }) => id),
+    ordered.map(({ id }) => id),
   )
   const waiting = open.filter(({ id }) => !orders.has(id))
-  const expired = payments.filter(({ status }) => status === 'expired')
+  const expired = over.filter((payment) => !isReceived(payment))
 
   const [hosted, others] = [waiting.filter(isHosted), waiting.filter((payment) => !isHosted(payment))]
   await each(round, hosted, checkHosted)
-  await each(round, open, (each, payment) => checkOrdered(each, payment, orders.get(payment.id)))
+  await each(round, ordered, (each, payment) => checkOrdered(each, payment, orders.get(payment.id)))
   await each(round, waiting.filter(isReceived), checkReceived)
   await each(round, options.expiredToo ? [...others, ...expired] : others, checkReported)
   const readTo = await search(
@@ -48,7 +50,7 @@ export async function followOnce(context: Context, chain: Chain, options: { expi
   await each(round, payments.filter(isConfirmed), checkConfirmed)
   // What blocks up to the finalized one hold has been found by now; before that, nothing may be called missing.
   if (readTo >= head.finalizedHeight) await each(round, others, checkLate)
-  return { open: payments.length - expired.length, failures: round.failures }
+  return { open: payments.length - over.length, failures: round.failures }
 }
 
 async function each<T>(round: Round, items: readonly T[], check: (round: Round, item: T) => Promise<void>): Promise<void> {

@@ -33,7 +33,7 @@ export function openEvmChain(network: Network): Chain {
     recentHead: () => head.patient(),
     build: (intent, priorityFeeAtomic) => build(endpoints, network, { intent, priorityFeeAtomic }),
     note: (note) => buildNote(endpoints, network, note),
-    observe: async (signature) => observe(endpoints, network, { hash: signature, head: await head.fresh() }),
+    observe: async (signature, as = (seen) => seen) => observe(endpoints, network, { hash: signature, head: await head.fresh(), as }),
     find: (wanted, from, to) => scan.find(wanted, from, to),
     findByMessage: async () => undefined,
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),

@@ -1,9 +1,8 @@
-import { erc20Abi, getAbiItem, parseAbi, TransactionNotFoundError, type Abi, type Hex, type Log, type PublicClient } from 'viem'
-import { authorizationAbi, carriesOut, PERMIT2, permit2Abi, type Authorization } from '#chains/evm/authorization.ts'
+import { parseAbi, type Abi, type Hex, type PublicClient } from 'viem'
 import type { Network } from '#contract/network.ts'
-import { MAX_PROOF_AGE_MS } from '#x402/methods.ts'
-import type { Contracts, Quote, Use } from '../contracts.ts'
+import type { Contracts, Quote } from '../contracts.ts'
 import { remember } from '../remember.ts'
+import { findUse, proveEnding } from './authorization-use.ts'
 import { buildCall } from './build-call.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readGasPrice } from './fees.ts'
@@ -13,9 +12,6 @@ import { refusal } from './simulate.ts'
 const MARGIN_PERCENT = 25n
 /** A transfer of one token that needs more is not meant to be carried out for others. */
 const MAX_GAS = 500_000n
-/** Blocks that one request for events covers: what the stingiest public nodes answer. */
-const PAGE = 1_000n
-const MAX_PAGES = 50n
 const DOMAIN_TTL_MS = 60_000
 
 const domainAbi = parseAbi([
@@ -45,7 +41,8 @@ export function openContracts(endpoints: EvmEndpoints, network: Network): Contra
       return answers.find(({ ok }) => ok) ?? answers[0]
     },
     build: (call) => buildCall(endpoints, network, call),
-    findUse: (authorization) => endpoints.ask((client) => findUse(client, network, authorization)),
+    findUse: (authorization, since = null) => endpoints.ask((client) => findUse(client, network, { authorization, since })),
+    proveEnding: (authorization, since) => proveEnding(endpoints, { authorization, since }),
   }
 }
 
@@ -90,54 +87,5 @@ async function quoteOnce(client: PublicClient, { from, to, data }: { from: Hex; 
     const reason = refusal(error)
     if (reason === undefined) throw error
     return { ok: false, reason }
-  }
-}
-
-async function findUse(client: PublicClient, network: Network, authorization: Authorization): Promise<Use> {
-  if (!(await isUsed(client, authorization))) return { used: false }
-  const head = await client.getBlockNumber()
-  const wanted = BigInt(Math.ceil(MAX_PROOF_AGE_MS / network.blockTimeMs))
-  const oldest = head > wanted ? head - wanted : 0n
-  for (let to = head, page = 0n; to >= oldest && page < MAX_PAGES; to -= PAGE, page++) {
-    const signature = await findIn(client, authorization, { fromBlock: to - PAGE + 1n > oldest ? to - PAGE + 1n : oldest, toBlock: to })
-    if (signature) return { used: true, signature }
-    if (to < PAGE) break
-  }
-  return { used: true, signature: null }
-}
-
-async function isUsed(client: PublicClient, { method, token, from, nonce }: Authorization): Promise<boolean> {
-  if (method === 'eip3009') return client.readContract({ address: token, abi: authorizationAbi, functionName: 'authorizationState', args: [from, nonce] })
-  const number = BigInt(nonce)
-  const bitmap = await client.readContract({ address: PERMIT2, abi: permit2Abi, functionName: 'nonceBitmap', args: [from, number >> 8n] })
-  return ((bitmap >> (number & 0xffn)) & 1n) === 1n
-}
-
-type Range = { fromBlock: bigint; toBlock: bigint }
-
-async function findIn(client: PublicClient, authorization: Authorization, range: Range): Promise<Hex | null> {
-  const { method, token, from, to, amountAtomic, nonce } = authorization
-  if (method === 'eip3009') {
-    const event = getAbiItem({ abi: authorizationAbi, name: 'AuthorizationUsed' })
-    const logs = await client.getLogs({ address: token, event, args: { authorizer: from, nonce }, ...range })
-    return logs.at(-1)?.transactionHash ?? null
-  }
-  // Permit2 tells of no use: only the call itself shows which permit moved the tokens.
-  const event = getAbiItem({ abi: erc20Abi, name: 'Transfer' })
-  const logs = await client.getLogs({ address: token, event, args: { from, to }, strict: true, ...range })
-  for (const log of logs.filter(({ args }) => args.value === amountAtomic)) if (await isCarriedOut(client, authorization, log)) return log.transactionHash
-  return null
-}
-
-async function isCarriedOut(
-  client: PublicClient,
-  authorization: Authorization,
-  { transactionHash: hash }: Pick<Log<bigint, number, false>, 'transactionHash'>,
-) {
-  try {
-    return carriesOut(authorization, await client.getTransaction({ hash }))
-  } catch (error) {
-    if (error instanceof TransactionNotFoundError) return false
-    throw error
   }
 }

@@ -1,44 +1,51 @@
-import { TransactionNotFoundError, TransactionReceiptNotFoundError, type GetTransactionReturnType, type Hex } from 'viem'
+import { TransactionNotFoundError, TransactionReceiptNotFoundError, type GetTransactionReturnType, type Hex, type PublicClient } from 'viem'
 import { readTransfer as readCall } from '#chains/evm/decode.ts'
 import { isOneMove, readMoves, type ChainLog } from '#chains/evm/erc20.ts'
 import { feeOf } from '#chains/evm/landed.ts'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
 import type { Head, Observation, Transfer } from '../chain.ts'
+import { ifForEver } from '../for-ever.ts'
 import type { EvmEndpoints } from './client.ts'
+import { readHeadOf } from './head.ts'
 import { readMoved } from './moved.ts'
 
-/** What the chain knows of a transaction: in the pool, in a block of the present chain, or nothing. */
-export function observe(endpoints: EvmEndpoints, network: Network, query: { hash: string; head: Head }): Promise<Observation> {
-  const hash = query.hash as Hex
-  return endpoints.ask(async (client): Promise<Observation> => {
-    const transaction = await orUndefined(client.getTransaction({ hash }), TransactionNotFoundError)
-    if (!transaction) return { state: 'not_found' }
-    const transfer = readTransfer(transaction)
-    if (transaction.blockNumber === null) return { state: 'pending', transfer }
+type Query = { hash: string; head: Head; as: (seen: Observation) => Observation }
 
-    const [receipt, block] = await Promise.all([
-      orUndefined(client.getTransactionReceipt({ hash }), TransactionReceiptNotFoundError),
-      client.getBlock({ blockNumber: transaction.blockNumber }),
-    ])
-    // A receipt of a block that a reorg has replaced in the meantime counts for nothing.
-    if (!receipt || receipt.blockHash !== block.hash) return { state: 'pending', transfer }
-    const height = Number(receipt.blockNumber)
-    const short = receipt.status === 'success' && transfer ? describeShort(transfer, receipt.logs) : null
-    return {
-      state: 'landed',
-      succeeded: receipt.status === 'success' && short === null,
-      height,
-      blockHash: receipt.blockHash,
-      confirmed: query.head.height - height + 1 >= network.confirmations,
-      finalized: height <= query.head.finalizedHeight,
-      feeAtomic: feeOf(receipt),
-      blockTime: new Date(Number(block.timestamp) * 1000),
-      transfer,
-      moved: readMoved(receipt.logs),
-      failure: receipt.status === 'success' ? short : 'The transaction landed and was reverted: nothing was moved.',
-    }
-  })
+/** What the chain knows of a transaction: in the pool, in a block of the present chain, or nothing. */
+export async function observe(endpoints: EvmEndpoints, network: Network, { hash, head, as }: Query): Promise<Observation> {
+  const look = async (client: PublicClient, at: Head) => as(await observeOnce(client, network, { hash: hash as Hex, head: at }))
+  const seen = await endpoints.ask((client) => look(client, head))
+  return ifForEver(seen, () => endpoints.askTwice(async (client) => look(client, await readHeadOf(client))))
+}
+
+async function observeOnce(client: PublicClient, network: Network, { hash, head }: { hash: Hex; head: Head }): Promise<Observation> {
+  const transaction = await orUndefined(client.getTransaction({ hash }), TransactionNotFoundError)
+  if (!transaction) return { state: 'not_found' }
+  const transfer = readTransfer(transaction)
+  if (transaction.blockNumber === null) return { state: 'pending', transfer }
+
+  const [receipt, block] = await Promise.all([
+    orUndefined(client.getTransactionReceipt({ hash }), TransactionReceiptNotFoundError),
+    client.getBlock({ blockNumber: transaction.blockNumber }),
+  ])
+  // A receipt of a block that a reorg has replaced in the meantime counts for nothing.
+  if (!receipt || receipt.blockHash !== block.hash) return { state: 'pending', transfer }
+  const height = Number(receipt.blockNumber)
+  const short = receipt.status === 'success' && transfer ? describeShort(transfer, receipt.logs) : null
+  return {
+    state: 'landed',
+    succeeded: receipt.status === 'success' && short === null,
+    height,
+    blockHash: receipt.blockHash,
+    confirmed: head.height - height + 1 >= network.confirmations,
+    finalized: height <= head.finalizedHeight,
+    feeAtomic: feeOf(receipt),
+    blockTime: new Date(Number(block.timestamp) * 1000),
+    transfer,
+    moved: readMoved(receipt.logs),
+    failure: receipt.status === 'success' ? short : 'The transaction landed and was reverted: nothing was moved.',
+  }
 }
 
 /** Types 3 and 4 do more than move value; with data a call may do anything. */

@@ -30,7 +30,7 @@ export function openSolanaChain(network: Network): Chain {
     recentHead: () => head.patient(),
     build: (intent, priorityFeeAtomic) => build(endpoints, network, { intent, priorityFeeAtomic }),
     note: (note) => buildNote(endpoints, note),
-    observe: (signature) => observe(endpoints, signature),
+    observe: (signature, as = (seen) => seen) => observe(endpoints, signature, as),
     find: async (wanted, _from, to) => ({ found: await find(endpoints, wanted), readTo: to }),
     findByMessage: (query) => findByMessage(endpoints, query),
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),

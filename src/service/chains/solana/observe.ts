@@ -6,35 +6,39 @@ import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import type { TokenTransfer } from '#chains/solana/token-instructions.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
 import type { Observation, Transfer, Wanted } from '../chain.ts'
+import { ifForEver } from '../for-ever.ts'
 import type { SolanaEndpoints } from './client.ts'
 
-/** What the cluster knows of a transaction. Only `getSignatureStatuses` tells finality truly on every node. */
-export function observe(endpoints: SolanaEndpoints, signature: string): Promise<Observation> {
-  return endpoints.ask(async (connection): Promise<Observation> => {
-    const status = await readStatus(connection, signature)
-    if (!status) return { state: 'not_found' }
-    if (status.confirmationStatus === 'processed') return { state: 'pending' }
-    const landed = await readTransaction(connection, signature)
-    if (landed === 'unreadable')
-      return { ...FOREIGN, succeeded: status.err === null, height: status.slot, finalized: status.confirmationStatus === 'finalized' }
-    // A node may know a status before it serves the transaction.
-    if (!landed?.meta) return { state: 'pending' }
-    if (neverRan(landed)) return { state: 'not_found' }
-    const { transfer, short } = readPaid(landed)
-    return {
-      state: 'landed',
-      succeeded: landed.meta.err === null && short === null,
-      height: landed.slot,
-      blockHash: null,
-      confirmed: true,
-      finalized: status.confirmationStatus === 'finalized',
-      feeAtomic: feeOf(landed.meta),
-      blockTime: typeof landed.blockTime === 'number' ? new Date(landed.blockTime * 1000) : null,
-      messageHash: bytesToHex(sha256(landed.transaction.message.serialize())),
-      transfer,
-      failure: landed.meta.err === null ? short : `The transaction landed and failed: ${JSON.stringify(landed.meta.err).slice(0, 200)}`,
-    }
-  })
+/** What the cluster knows of a transaction. */
+export async function observe(endpoints: SolanaEndpoints, signature: string, as: (seen: Observation) => Observation): Promise<Observation> {
+  const look = async (connection: Connection) => as(await observeOnce(connection, signature))
+  return ifForEver(await endpoints.ask(look), () => endpoints.askTwice(look))
+}
+
+/** Only `getSignatureStatuses` tells finality truly on every node. */
+async function observeOnce(connection: Connection, signature: string): Promise<Observation> {
+  const status = await readStatus(connection, signature)
+  if (!status) return { state: 'not_found' }
+  if (status.confirmationStatus === 'processed') return { state: 'pending' }
+  const landed = await readTransaction(connection, signature)
+  if (landed === 'unreadable') return { ...FOREIGN, succeeded: status.err === null, height: status.slot, finalized: status.confirmationStatus === 'finalized' }
+  // A node may know a status before it serves the transaction.
+  if (!landed?.meta) return { state: 'pending' }
+  if (neverRan(landed)) return { state: 'not_found' }
+  const { transfer, short } = readPaid(landed)
+  return {
+    state: 'landed',
+    succeeded: landed.meta.err === null && short === null,
+    height: landed.slot,
+    blockHash: null,
+    confirmed: true,
+    finalized: status.confirmationStatus === 'finalized',
+    feeAtomic: feeOf(landed.meta),
+    blockTime: typeof landed.blockTime === 'number' ? new Date(landed.blockTime * 1000) : null,
+    messageHash: bytesToHex(sha256(landed.transaction.message.serialize())),
+    transfer,
+    failure: landed.meta.err === null ? short : `The transaction landed and failed: ${JSON.stringify(landed.meta.err).slice(0, 200)}`,
+  }
 }
 
 /**

@@ -1,0 +1,176 @@
+import { erc20Abi, getAbiItem, TransactionNotFoundError, TransactionReceiptNotFoundError, type Hex, type PublicClient } from 'viem'
+import { authorizationAbi, carriesOut, PERMIT2, permit2Abi, type Authorization } from '#chains/evm/authorization.ts'
+import { readMoves } from '#chains/evm/erc20.ts'
+import { checksumAddress } from '#contract/address.ts'
+import type { Network } from '#contract/network.ts'
+import { MAX_PROOF_AGE_MS } from '#x402/methods.ts'
+import type { Ending, Use } from '../contracts.ts'
+import { inParallel } from '../in-parallel.ts'
+import type { EvmEndpoints } from './client.ts'
+import { refusal } from './simulate.ts'
+
+/** Blocks that one request for events covers: what the stingiest public nodes answer. */
+const PAGE = 1_000n
+/** Pages read from the newest block back, and as many from the oldest on. */
+const MAX_PAGES = 25n
+/** A node that is behind may have told a height so much too great. */
+const BEHIND = 256n
+const PARALLEL_RECEIPTS = 8
+
+type Range = { fromBlock: bigint; toBlock: bigint }
+
+/** Whether an authorization was used, and by what, as one node shows it. `since`: a height before which it cannot have been. */
+export async function findUse(
+  client: PublicClient,
+  network: Network,
+  { authorization, since }: { authorization: Authorization; since: number | null },
+): Promise<Use> {
+  if (!(await isUsed(client, authorization))) return { used: false }
+  const head = await client.getBlockNumber()
+  const oldest = since === null ? head - BigInt(Math.ceil(MAX_PROOF_AGE_MS / network.blockTimeMs)) : BigInt(since) - BEHIND
+  return { used: true, signature: (await search(pagesOf(oldest, head), (range) => findCarrier(client, authorization, range))) ?? null }
+}
+
+/**
+ * Why an authorization can never be carried out any more, proven by what two addresses show of the finalized chain: a block later than its end in whose
+ * state it is not used, or that its payer took it back. Null when nothing is proven: a node that has forgotten that state, or shows no events, proves nothing.
+ */
+export async function proveEnding(
+  endpoints: EvmEndpoints,
+  { authorization, since }: { authorization: Authorization; since: number | null },
+): Promise<Ending | null> {
+  const [first, second] = await endpoints.askTwice((client) => readEnding(client, authorization, since))
+  return second === null ? null : first
+}
+
+async function readEnding(client: PublicClient, authorization: Authorization, since: number | null): Promise<Ending | null> {
+  const { number, timestamp } = await client.getBlock({ blockTag: 'finalized' })
+  const used = await wasUsed(client, authorization, number)
+  // Permit2 counts the last second in.
+  if (used === false) return timestamp > authorization.validBefore ? 'over' : null
+  if (used === undefined) return null
+  const oldest = since === null ? 0n : BigInt(since) - BEHIND
+  return (await search(pagesOf(oldest, number), (range) => findWithdrawal(client, authorization, range))) === undefined ? null : 'taken_back'
+}
+
+/** Whether it was used up to a finalized block. Where a node keeps no such state, a later one in which it is unused says the same: no use is ever undone. */
+async function wasUsed(client: PublicClient, authorization: Authorization, height: bigint): Promise<boolean | undefined> {
+  const then = await usedAt(client, authorization, height)
+  if (then !== undefined) return then
+  return (await usedAt(client, authorization, await client.getBlockNumber())) === false ? false : undefined
+}
+
+/** Undefined when the node does not keep the state of that block. */
+async function usedAt(client: PublicClient, authorization: Authorization, height: bigint): Promise<boolean | undefined> {
+  try {
+    return await isUsed(client, authorization, height)
+  } catch (error) {
+    if (refusal(error) !== undefined) throw error
+    return undefined
+  }
+}
+
+async function isUsed(client: PublicClient, { method, token, from, nonce }: Authorization, height?: bigint): Promise<boolean> {
+  const at = height === undefined ? {} : { blockNumber: height }
+  if (method === 'eip3009')
+    return client.readContract({ address: token, abi: authorizationAbi, functionName: 'authorizationState', args: [from, nonce], ...at })
+  const { word, bit } = placeOf(nonce)
+  return ((await client.readContract({ address: PERMIT2, abi: permit2Abi, functionName: 'nonceBitmap', args: [from, word], ...at })) & bit) !== 0n
+}
+
+/** Where Permit2 notes a nonce. */
+function placeOf(nonce: Hex): { word: bigint; bit: bigint } {
+  return { word: BigInt(nonce) >> 8n, bit: 1n << (BigInt(nonce) & 0xffn) }
+}
+
+/** The transaction that carried it out in these blocks. */
+async function findCarrier(client: PublicClient, authorization: Authorization, range: Range): Promise<Hex | undefined> {
+  const { method, token, from, to, amountAtomic, nonce } = authorization
+  if (method === 'eip3009') {
+    const event = getAbiItem({ abi: authorizationAbi, name: 'AuthorizationUsed' })
+    return (await client.getLogs({ address: token, event, args: { authorizer: from, nonce }, ...range })).at(-1)?.transactionHash
+  }
+  // Permit2 tells of no use: only the call itself shows which permit moved the tokens.
+  const event = getAbiItem({ abi: erc20Abi, name: 'Transfer' })
+  const logs = await client.getLogs({ address: token, event, args: { from, to }, strict: true, ...range })
+  for (const { args, transactionHash } of logs) {
+    if (args.value === amountAtomic && (await isCarriedOut(client, authorization, transactionHash))) return transactionHash
+  }
+  return undefined
+}
+
+async function isCarriedOut(client: PublicClient, authorization: Authorization, hash: Hex): Promise<boolean> {
+  try {
+    return carriesOut(authorization, await client.getTransaction({ hash }))
+  } catch (error) {
+    if (error instanceof TransactionNotFoundError) return false
+    throw error
+  }
+}
+
+/** The transaction by which the payer took it back in these blocks, unused as it was. */
+async function findWithdrawal(client: PublicClient, authorization: Authorization, range: Range): Promise<Hex | undefined> {
+  const { method, token, from, nonce } = authorization
+  if (method === 'eip3009') {
+    // A token takes back only what is not used.
+    const event = getAbiItem({ abi: authorizationAbi, name: 'AuthorizationCanceled' })
+    return (await client.getLogs({ address: token, event, args: { authorizer: from, nonce }, ...range })).at(-1)?.transactionHash
+  }
+  const { word, bit } = placeOf(nonce)
+  const event = getAbiItem({ abi: permit2Abi, name: 'UnorderedNonceInvalidation' })
+  const logs = await client.getLogs({ address: PERMIT2, event, args: { owner: from }, strict: true, ...range })
+  for (const { args, blockNumber, transactionHash } of logs) {
+    if (args.word === word && (args.mask & bit) !== 0n && (await isWithdrawal(client, authorization, { blockNumber, transactionHash }))) return transactionHash
+  }
+  return undefined
+}
+
+type Struck = { blockNumber: bigint; transactionHash: Hex }
+
+/**
+ * Permit2 strikes out used nonces too. This one was unused before the block, and what stands before in it moved nothing of the kind: told by the receipts
+ * themselves, all of which the node must have.
+ */
+async function isWithdrawal(client: PublicClient, authorization: Authorization, { blockNumber, transactionHash }: Struck): Promise<boolean> {
+  if ((await usedAt(client, authorization, blockNumber - 1n)) !== false) return false
+  const { transactions } = await client.getBlock({ blockNumber })
+  const at = transactions.indexOf(transactionHash)
+  if (at < 0) return false
+  const idle = await inParallel(transactions.slice(0, at), PARALLEL_RECEIPTS, (hash) => movesNothing(client, authorization, hash))
+  return idle.every(Boolean)
+}
+
+async function movesNothing(client: PublicClient, { token, from, to, amountAtomic }: Authorization, hash: Hex): Promise<boolean> {
+  try {
+    const { logs } = await client.getTransactionReceipt({ hash })
+    const moves = readMoves(logs, checksumAddress(token))
+    return moves !== undefined && !moves.some((move) => move.from === from && move.to === to && move.amountAtomic === amountAtomic)
+  } catch (error) {
+    if (error instanceof TransactionReceiptNotFoundError) return false
+    throw error
+  }
+}
+
+/** Ranges of blocks, the newest first, then, where those do not reach back to the oldest, from the oldest on. */
+function pagesOf(oldest: bigint, head: bigint): Range[] {
+  const first = oldest > 0n ? oldest : 0n
+  const pages = (head - first) / PAGE + 1n
+  const newest = Array.from({ length: Number(pages < MAX_PAGES ? pages : MAX_PAGES) }, (_, index): Range => {
+    const toBlock = head - BigInt(index) * PAGE
+    return { fromBlock: toBlock - PAGE + 1n > first ? toBlock - PAGE + 1n : first, toBlock }
+  })
+  const left = pages - BigInt(newest.length)
+  const early = Array.from({ length: Number(left < MAX_PAGES ? left : MAX_PAGES) }, (_, index): Range => {
+    const fromBlock = first + BigInt(index) * PAGE
+    return { fromBlock, toBlock: fromBlock + PAGE - 1n }
+  })
+  return [...newest, ...early]
+}
+
+async function search(pages: readonly Range[], look: (range: Range) => Promise<Hex | undefined>): Promise<Hex | undefined> {
+  for (const page of pages) {
+    const found = await look(page)
+    if (found) return found
+  }
+  return undefined
+}

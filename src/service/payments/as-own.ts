@@ -1,0 +1,15 @@
+import type { Observation, Transfer } from '../chains/chain.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+import { pays } from './pays.ts'
+
+/** A transaction that carries this payment out and nothing else: what it moved instead is a failure of this payment. */
+export function asOwn(payment: PaymentRecord, observation: Observation): Observation {
+  if (observation.state === 'not_found') return observation
+  const { sender, recipient, asset, amount: amountAtomic } = payment
+  const nonce = observation.transfer?.nonce ?? null
+  const transfer: Transfer = { sender, recipient, asset, amountAtomic, memo: null, nonce }
+  if (observation.state === 'pending') return { state: 'pending', transfer }
+  const paid = [...(observation.moved ?? []), observation.transfer].some((moved) => pays(payment, moved, observation.height))
+  if (!observation.succeeded || paid) return { ...observation, transfer }
+  return { ...observation, transfer, succeeded: false, failure: 'The transaction landed and moved something else than was asked for.' }
+}

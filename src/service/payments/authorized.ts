@@ -1,0 +1,55 @@
+import type { Hex } from 'viem'
+import type { Authorization } from '#chains/evm/authorization.ts'
+import type { Chain } from '../chains/chain.ts'
+import type { Contracts, Ending } from '../chains/contracts.ts'
+import type { Context } from '../context.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+
+/** Later than any block. */
+const NEVER = 2n ** 64n
+/** Our clock and the chain's may differ so much; whether a time is over, the chain alone says. */
+const CLOCKS_DIFFER_MS = 60_000
+
+/** What a payer signed for others to carry out, and the way to its chain. */
+export type Authorized = { authorization: Authorization; contracts: Contracts }
+
+/**
+ * The authorization of a payment, as far as it takes to find it on the chain: from the key of its claim, `permit2:from:nonce` or `asset:from:nonce`.
+ * Undefined for the key of a transaction.
+ */
+export function readAuthorized({ contracts }: Chain, key: string, { asset, recipient, amount, expiresAt }: PaymentRecord): Authorized | undefined {
+  const [scope = '', from, nonce] = key.split(':')
+  if (contracts === null || from === undefined || nonce === undefined) return undefined
+  const authorization: Authorization = {
+    method: scope === 'permit2' ? 'permit2' : 'eip3009',
+    token: asset as Hex,
+    from: from as Hex,
+    to: recipient as Hex,
+    amountAtomic: amount,
+    nonce: nonce as Hex,
+    validBefore: expiresAt === null ? NEVER : BigInt(Math.floor(expiresAt.getTime() / 1000)),
+    // These take no part in finding it.
+    validAfter: 0n,
+    signature: '0x',
+  }
+  return { authorization, contracts }
+}
+
+const ENDINGS: Readonly<Record<Ending, string>> = {
+  over: 'Nobody carried out what the payer signed before it ended: nothing was paid.',
+  taken_back: 'The payer took back what it had signed: nothing was paid.',
+}
+
+/**
+ * Why nobody can carry it out any more, as the chain itself proves; undefined while somebody may have, or may still.
+ * @param used whether a node says that it was used, and shows no transaction that carried it out
+ */
+export async function whyEnded(
+  context: Context,
+  { builtHeight, expiresAt }: PaymentRecord,
+  { authorization, contracts, used }: Authorized & { used: boolean },
+): Promise<string | undefined> {
+  const due = expiresAt !== null && context.now().getTime() > expiresAt.getTime() - CLOCKS_DIFFER_MS
+  const ending = used || due ? await contracts.proveEnding(authorization, builtHeight) : null
+  return ending === null ? undefined : ENDINGS[ending]
+}
