@@ -1,7 +1,24 @@
 /** One compared property of an intent and a transaction; both values as a person reads them. */
 export type MatchRow = {
-  /** `rent` is Solana's alone: what it takes to open the recipient's token account. */
-  field: 'network' | 'sender' | 'recipient' | 'amount' | 'asset' | 'fee' | 'rent' | 'feePayer' | 'signers' | 'memo' | 'expiry' | 'instructions'
+  /**
+   * `rent` is Solana's alone: what it takes to open the recipient's token account. `spender` and `contract` belong to what a payer of tokens lets
+   * others carry out: who may, and by which contract's rules.
+   */
+  field:
+    | 'network'
+    | 'sender'
+    | 'recipient'
+    | 'amount'
+    | 'asset'
+    | 'spender'
+    | 'contract'
+    | 'fee'
+    | 'rent'
+    | 'feePayer'
+    | 'signers'
+    | 'memo'
+    | 'expiry'
+    | 'instructions'
   ok: boolean
   expected: string
   got: string
@@ -20,7 +37,7 @@ export type Match = {
 
 /** One part of a transaction as the review shows it, in the order of execution. */
 export type Step = {
-  kind: 'transfer' | 'token_transfer' | 'account_opened' | 'fee_limit' | 'fee_price' | 'memo' | 'guard' | 'unknown'
+  kind: 'transfer' | 'token_transfer' | 'account_opened' | 'fee_limit' | 'fee_price' | 'memo' | 'guard' | 'approval' | 'unknown'
   /** Facts in reading order, for example `{ to: '…', amount: '0.1 SOL' }`. */
   facts: Readonly<Record<string, string>>
 }

@@ -90,7 +90,7 @@ test('on EVM the balances of all configured assets are read, zero where nothing 
 test('on EVM a trial run shows the token on both sides and the fee, and the payment lands as it showed', async () => {
   const { order, built, match } = await openEvm(usdc)
   expect(match.ok).toBe(true)
-  expect(evmReader([network]).describe(order, built.bytes)[2]).toMatchObject({ kind: 'token_transfer', facts: { to: PAYEE, amount: '2.5 USDC' } })
+  expect(evmReader([network]).describe(order, built, built.bytes)[2]).toMatchObject({ kind: 'token_transfer', facts: { to: PAYEE, amount: '2.5 USDC' } })
   const chain = chainOf(network)
   expect(await chain.feeCap(order)).toBe(15_000_000_000_000_000n)
   expect(await chain.simulate(order, built.bytes)).toMatchObject({

@@ -3,11 +3,12 @@ import * as v from 'valibot'
 import { hashDomain, hashTypedData, hexToBytes, type Hex } from 'viem'
 import { publicKeyToAddress } from 'viem/utils'
 import { formatAmount } from '#contract/amount.ts'
-import { JsonProblem, parseJson, stringifyJson } from '#contract/json.ts'
+import { stringifyJson } from '#contract/json.ts'
 import { chainIdOf, type NetworkId } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow, Step } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
+import { addressText, bytes32Text, chainIdNumber, digitsText, readSignedText, spellTime } from './signed-text.ts'
 
 /**
  * A token transfer that the payer signs as a message and somebody else sends: `transferWithAuthorization`. Its bytes, here and in the
@@ -34,25 +35,16 @@ const DOMAIN_TYPES = {
   ],
 } as const
 
-const address = v.pipe(
-  v.string(),
-  v.regex(/^0x[0-9a-fA-F]{40}$/),
-  v.transform((text) => text as Hex),
-)
-const digits = v.pipe(
-  v.string(),
-  v.regex(/^(0|[1-9][0-9]{0,77})$/),
-  v.transform((text) => BigInt(text)),
-)
-const bytes32 = v.pipe(
-  v.string(),
-  v.regex(/^0x[0-9a-f]{64}$/),
-  v.transform((text) => text as Hex),
-)
-
 const Text = v.strictObject({
-  domain: v.strictObject({ name: v.string(), version: v.string(), chainId: v.pipe(v.number(), v.integer()), verifyingContract: address }),
-  message: v.strictObject({ from: address, to: address, value: digits, validAfter: digits, validBefore: digits, nonce: bytes32 }),
+  domain: v.strictObject({ name: v.string(), version: v.string(), chainId: chainIdNumber, verifyingContract: addressText }),
+  message: v.strictObject({
+    from: addressText,
+    to: addressText,
+    value: digitsText,
+    validAfter: digitsText,
+    validBefore: digitsText,
+    nonce: bytes32Text,
+  }),
 })
 /** Times are Unix seconds; both ends are excluded. */
 export type TokenAuthorization = v.InferOutput<typeof Text>
@@ -68,18 +60,8 @@ export function encodeAuthorization({ domain, message }: TokenAuthorization): Ui
 
 /** Reads an authorization in its one spelling; anything else, and one field too many, is a problem. */
 export function decodeAuthorization(bytes: Uint8Array): DecodedAuthorization {
-  let value: unknown
-  try {
-    value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch (error) {
-    if (error instanceof JsonProblem || error instanceof TypeError) return { ok: false, problem: 'This is not the text of an authorization.' }
-    throw error
-  }
-  const result = v.safeParse(Text, value)
-  if (!result.success) return { ok: false, problem: `The authorization cannot be read at ${v.getDotPath(result.issues[0]) ?? 'its root'}.` }
-  const again = encodeAuthorization(result.output)
-  const same = again.length === bytes.length && again.every((byte, index) => byte === bytes[index])
-  return same ? { ok: true, authorization: result.output } : { ok: false, problem: 'The authorization is not spelled in its canonical form.' }
+  const read = readSignedText(bytes, Text, encodeAuthorization)
+  return read.ok ? { ok: true, authorization: read.value } : read
 }
 
 /** The EIP-712 typed data of an authorization, as a wallet is asked to sign it. */
@@ -157,9 +139,4 @@ export function describeAuthorization(bytes: Uint8Array, { symbol, decimals }: {
 /** Everything that matters to the payer; the nonce and the times do not. */
 function meaningOf(network: NetworkId, { domain, message }: TokenAuthorization): string {
   return [chainIdOf(network), domain.chainId, domain.verifyingContract.toLowerCase(), message.from, message.to, message.value].join(' ')
-}
-
-function spellTime(seconds: bigint): string {
-  const at = Number(seconds) * 1000
-  return at < 8.64e15 ? new Date(at).toISOString() : 'for ever'
 }

@@ -22,14 +22,15 @@ export type BuildInput = Omit<PaymentIntent, 'maxFeeAtomic'> & {
 const MAX_UINT64 = 2n ** 64n - 1n
 
 /** An account of a transaction under construction, in the order a message wants them. */
-const ROLES = ['writable_signer', 'writable', 'readonly'] as const
+const ROLES = ['writable_signer', 'readonly_signer', 'writable', 'readonly'] as const
 type Role = (typeof ROLES)[number]
 type Plan = { program: string; accounts: readonly (readonly [string, Role])[]; data: Uint8Array }
 
 /**
- * The unsigned v0 transaction of a payment, its one signature zeroed; the sender pays the fee:
+ * The unsigned v0 transaction of a payment, its signatures zeroed; the sender pays the fee, or its sponsor:
  * `[SetComputeUnitLimit, SetComputeUnitPrice, System transfer, Memo(paymentId)]` in SOL,
- * `[SetComputeUnitLimit, SetComputeUnitPrice, CreateIdempotent?, Memo(paymentId), TransferChecked]` in a token.
+ * `[SetComputeUnitLimit, SetComputeUnitPrice, CreateIdempotent?, Memo(paymentId), TransferChecked]` in a token,
+ * `[SetComputeUnitLimit, SetComputeUnitPrice, TransferChecked, Memo(paymentId)]` in a token whose transfer is sponsored (scheme_exact_svm.md).
  * @throws RangeError when the intent is not one this chain can carry; callers check intents before
  */
 export function buildPayment(input: BuildInput): Uint8Array {
@@ -42,14 +43,15 @@ export function buildPayment(input: BuildInput): Uint8Array {
     // A Token-2022 account may ask for a memo right before every transfer to it.
     ...(input.token ? [...planTokenTransfer(input, input.token, memo)] : [planTransfer(input), memo]),
   ]
-  const keys = orderKeys(sender, plans)
+  const keys = orderKeys(input.sponsor ?? sender, plans)
   const indexOf = (key: string) => keys.findIndex(([address]) => address === key)
+  const signers = keys.filter(([, role]) => role === 'writable_signer' || role === 'readonly_signer').length
   return writeTransaction({
-    signatures: [new Uint8Array(64)],
+    signatures: Array.from({ length: signers }, () => new Uint8Array(64)),
     message: {
       version: 0,
-      requiredSignatures: 1,
-      readonlySigned: 0,
+      requiredSignatures: signers,
+      readonlySigned: keys.filter(([, role]) => role === 'readonly_signer').length,
       readonlyUnsigned: keys.filter(([, role]) => role === 'readonly').length,
       keys: keys.map(([key]) => bs58.decode(key)),
       blockhash: bs58.decode(input.blockhash),
@@ -70,7 +72,7 @@ function planTransfer({ sender, recipient, amountAtomic }: BuildInput): Plan {
 }
 
 function planTokenTransfer(
-  { sender, recipient, asset, amountAtomic }: BuildInput,
+  { sender, sponsor, recipient, asset, amountAtomic }: BuildInput,
   { program, opensAccount }: { program: string; opensAccount: boolean },
   memo: Plan,
 ): Plan[] {
@@ -94,14 +96,15 @@ function planTokenTransfer(
       [source, 'writable'],
       [asset.address, 'readonly'],
       [destination, 'writable'],
-      [sender, 'writable_signer'],
+      [sender, sponsor === undefined ? 'writable_signer' : 'readonly_signer'],
     ],
     data: writeTokenTransfer(amountAtomic, asset.decimals),
   }
+  if (sponsor !== undefined) return [transfer, memo]
   return [...(opensAccount ? [opened] : []), memo, transfer]
 }
 
-/** Every account once, in the strongest of its roles: the fee payer first, then what is written, then what is only read or called. */
+/** Every account once, in the strongest of its roles: the fee payer first, then who else signs, then what is written, then what is only read or called. */
 function orderKeys(feePayer: string, plans: readonly Plan[]): [string, Role][] {
   const roles = new Map<string, Role>([[feePayer, 'writable_signer']])
   for (const { program, accounts } of plans) {
@@ -114,15 +117,18 @@ function orderKeys(feePayer: string, plans: readonly Plan[]): [string, Role][] {
 }
 
 function refuseUnpayable(input: BuildInput): void {
-  const { network, asset, sender, recipient, amountAtomic, blockhash, unitLimit, unitPriceMicroLamports, token } = input
+  const { network, asset, sender, sponsor, recipient, amountAtomic, blockhash, unitLimit, unitPriceMicroLamports, token } = input
   if (familyOf(network) !== 'solana') throw new RangeError(`${network} is not a Solana network.`)
   if (asset.native !== (token === undefined)) throw new RangeError(`${asset.symbol} is paid ${asset.native ? 'by the System Program' : 'by a token program'}.`)
   if (token && !TOKEN_PROGRAMS.includes(token.program)) throw new RangeError(`${token.program} is not a token program.`)
-  for (const key of [sender, recipient, blockhash, asset.address]) {
+  for (const key of [sender, sponsor ?? sender, recipient, blockhash, asset.address]) {
     const parsed = parseAddress(key)
     if (!parsed.ok || parsed.family !== 'solana') throw new RangeError(`${key} is not base58 of 32 bytes.`)
   }
   if (sender === recipient) throw new RangeError('The sender pays itself.')
+  if (sponsor === sender) throw new RangeError('A sponsor is somebody else than the sender.')
+  // A sponsor signs whatever it is given, so it lets nobody open accounts with its money.
+  if (sponsor !== undefined && token?.opensAccount) throw new RangeError('A sponsored transfer opens no account.')
   if (PROGRAMS.has(sender) || PROGRAMS.has(recipient)) throw new RangeError('A program neither pays nor is paid.')
   if (token && (recipient === asset.address || sender === asset.address)) throw new RangeError('A mint neither pays nor is paid.')
   if (amountAtomic <= 0n || amountAtomic > MAX_UINT64) throw new RangeError('The amount does not fit 64 bits, or moves nothing.')

@@ -19,7 +19,9 @@ export function compareSigned(intent: PaymentIntent, reviewed: Uint8Array, signe
   if (!after.ok) return refuse(after.problem, signed)
 
   let rows = matchRows(intent, after, { allowGuards: true })
-  if (after.form !== 'signed') rows = withRow(rows, { field: 'signers', ok: false, expected: intent.sender, got: 'not signed' })
+  // A sponsor signs last, elsewhere.
+  const complete = intent.sponsor === undefined ? 'signed' : 'partial'
+  if (after.form !== complete) rows = withRow(rows, { field: 'signers', ok: false, expected: intent.sender, got: 'not signed' })
   rows = withRow(rows, { field: 'expiry', ok: before.blockhash === after.blockhash, expected: before.blockhash, got: after.blockhash })
   rows = withRow(rows, loweredFeeRow(before, after))
   if (before.version !== after.version || spellPlain(before) !== spellPlain(after)) {

@@ -24,7 +24,7 @@ const MAX_GUARDS = 3
 /**
  * Compares a payment with the bytes of a transaction, unsigned or signed by the sender. `ok` means: the transaction moves exactly
  * this amount from the sender to this recipient under this payment's memo, or nothing, and can cost no more than the cap (and, for a
- * token, the rent of the recipient's token account).
+ * token, the rent of the recipient's token account). Where a sponsor is named it costs the sender nothing.
  */
 export function matchTransaction(intent: PaymentIntent, bytes: Uint8Array, options: MatchOptions = {}): Match {
   const decoded = decodeTransaction(bytes)
@@ -43,7 +43,7 @@ export function matchRows(intent: PaymentIntent, facts: SolanaFacts, options: Ma
     asset,
     feeRow(intent, facts),
     ...(rent ? [rent] : []),
-    equalRow('feePayer', intent.sender, facts.feePayer),
+    equalRow('feePayer', intent.sponsor ?? intent.sender, facts.feePayer),
     signersRow(intent, facts),
     memoRow(intent, facts),
     expiryRow(facts),
@@ -98,24 +98,25 @@ function feeRow(intent: PaymentIntent, { operations, feeBoundAtomic }: SolanaFac
   const prices = operations.filter((operation) => operation.kind === 'fee_price')
   const maxUnits = intent.asset.native ? MAX_UNITS : MAX_TOKEN_UNITS
   const capped = limits.every(({ units }) => units <= maxUnits) && prices.every(({ microLamports }) => microLamports <= MAX_UNIT_PRICE)
+  const stated = limits.length === 1 && prices.length === 1
+  if (intent.sponsor !== undefined) {
+    return { field: 'fee', ok: stated && capped, expected: 'nothing', got: stated ? 'nothing' : 'nothing, without one limit and one price' }
+  }
   return {
     field: 'fee',
-    ok: limits.length === 1 && prices.length === 1 && capped && feeBoundAtomic <= intent.maxFeeAtomic,
+    ok: stated && capped && feeBoundAtomic <= intent.maxFeeAtomic,
     expected: `at most ${formatAmount(intent.maxFeeAtomic, NATIVE_SOL.decimals)} SOL`,
-    got: `at most ${formatAmount(feeBoundAtomic, NATIVE_SOL.decimals)} SOL${limits.length === 1 && prices.length === 1 ? '' : ', without one limit and one price'}`,
+    got: `at most ${formatAmount(feeBoundAtomic, NATIVE_SOL.decimals)} SOL${stated ? '' : ', without one limit and one price'}`,
   }
 }
 
-function signersRow(intent: PaymentIntent, facts: SolanaFacts): MatchRow {
-  const [signature] = facts.signatures
-  const good = facts.form === 'unsigned' || (signature !== undefined && verifySignature(signature, facts.message, facts.feePayer))
+/** Whose signature makes it the sender's payment is always checked; a sponsor's own is for the network to judge. */
+function signersRow({ sender, sponsor }: PaymentIntent, facts: SolanaFacts): MatchRow {
+  const expected = sponsor === undefined ? sender : `${sponsor}, ${sender}`
+  const signature = facts.signatures[facts.signers.indexOf(sender)]
+  const good = facts.form === 'unsigned' || (signature !== undefined && verifySignature(signature, facts.message, sender))
   const signers = facts.signers.join(', ')
-  return {
-    field: 'signers',
-    ok: signers === intent.sender && good,
-    expected: intent.sender,
-    got: good ? signers : `${signers}, with a signature that is not theirs`,
-  }
+  return { field: 'signers', ok: signers === expected && good, expected, got: good ? signers : `${signers}, with a signature that is not theirs` }
 }
 
 function expiryRow({ operations, blockhash }: SolanaFacts): MatchRow {
@@ -123,12 +124,14 @@ function expiryRow({ operations, blockhash }: SolanaFacts): MatchRow {
   return { field: 'expiry', ok: !durable, expected: 'a recent blockhash', got: durable ? 'a durable nonce, which does not expire' : blockhash }
 }
 
-function instructionsRow({ asset }: PaymentIntent, facts: SolanaFacts, { allowGuards = false }: MatchOptions): MatchRow {
+function instructionsRow({ asset, sponsor }: PaymentIntent, facts: SolanaFacts, { allowGuards = false }: MatchOptions): MatchRow {
   const { operations } = facts
   const guards = operations.filter(({ kind }) => kind === 'guard').length
-  const strange: readonly Operation['kind'][] = asset.native ? ['unknown', 'token_transfer', 'account_opened'] : ['unknown', 'transfer']
+  const opening: readonly Operation['kind'][] = asset.native || sponsor !== undefined ? ['account_opened'] : []
+  const strange: readonly Operation['kind'][] = ['unknown', asset.native ? 'token_transfer' : 'transfer', ...opening]
   const understood = operations.every(({ kind }) => !strange.includes(kind))
-  const transfer = asset.native ? 'one transfer, one memo' : 'one transfer of the token, one memo, the recipient’s token account opened if it is missing'
+  const token = `one transfer of the token, one memo${sponsor === undefined ? ', the recipient’s token account opened if it is missing' : ''}`
+  const transfer = asset.native ? 'one transfer, one memo' : token
   return {
     field: 'instructions',
     ok: understood && guards <= (allowGuards ? MAX_GUARDS : 0) && hasPlainRoles(facts),
@@ -181,7 +184,8 @@ function describeKind(operation: Operation): string {
 
 /** Everything that matters to the payer and the payee; the blockhash, guards, and a fee below the cap do not. */
 export function meaningOf(intent: PaymentIntent, facts: SolanaFacts, feeAtomic = facts.feeBoundAtomic): string[] {
-  const ceiling = feeAtomic <= intent.maxFeeAtomic ? intent.maxFeeAtomic : feeAtomic
+  const within = feeAtomic <= intent.maxFeeAtomic ? intent.maxFeeAtomic : feeAtomic
+  const ceiling = intent.sponsor === undefined ? within : 0n
   const operations = facts.operations.filter(({ kind }) => kind !== 'fee_limit' && kind !== 'fee_price' && kind !== 'guard')
   return ['solana', intent.network, facts.feePayer, facts.signers.join(), ceiling.toString(), ...operations.map(spellOperation)]
 }

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { findLookAlike } from '../address-book/look-alike.ts'
 import type { JournalEntry } from './journal.ts'
-import { mayHaveLeft, type PaymentEvent } from './machine.ts'
+import { isPaid, mayHaveLeft, type PaymentEvent } from './machine.ts'
 import type { Built, PaymentOrder, Review } from './order.ts'
 import type { Ports } from './ports.ts'
 import { reviewPayment, withSimulation, type ReviewFacts } from './review.ts'
@@ -13,7 +13,8 @@ export async function buildPayment(ports: Ports, order: PaymentOrder, key: strin
     const [head, maxFeeAtomic] = await Promise.all([chain.head(order), chain.feeCap(order)])
     const reply = await service.build(order, key)
     const chainKnown = await chain.knows(order, reply.bytes)
-    const match = reader.match(order, { paymentId: reply.paymentId, maxFeeAtomic, chainKnown }, reply.bytes)
+    const attempt = { paymentId: reply.paymentId, maxFeeAtomic }
+    const match = reader.match(order, { ...attempt, chainKnown }, reply.bytes)
     const byHeight = clock.now() + (reply.lastValidBlockHeight - head.height) * chain.blockTimeMs(order)
     const built: Built = {
       paymentId: reply.paymentId,
@@ -27,7 +28,7 @@ export async function buildPayment(ports: Ports, order: PaymentOrder, key: strin
     }
     const review = reviewPayment({
       match,
-      steps: reader.describe(order, reply.bytes),
+      steps: reader.describe(order, attempt, reply.bytes),
       simulation: match.ok ? { state: 'running' } : { state: 'unavailable', reason: t`it is not the payment you asked for.` },
       chainKnown,
       ...history(await journal.list(), order, ports.known?.() ?? []),
@@ -45,13 +46,17 @@ export async function simulatePayment(ports: Ports, { order, built, review }: { 
 
 /** What this browser remembers about the recipient. */
 function history(entries: readonly JournalEntry[], order: PaymentOrder, known: readonly string[]): Pick<ReviewFacts, 'openTwin' | 'firstTime' | 'lookAlike'> {
-  const paid = entries.filter(({ state }) => state.step === 'confirmed' || state.step === 'finalized').map(({ state }) => state.order.recipient)
+  // Nobody else is paid by it.
+  if (order.deed) return { openTwin: false, firstTime: false, lookAlike: null }
+  const paid = entries.filter(({ state }) => isPaid(state) && !state.order.deed).map(({ state }) => state.order.recipient)
   const addresses = [...known, ...paid].map((address) => ({ address }))
-  const toThem = entries.filter(({ id, state }) => id !== order.id && state.order.recipient === order.recipient && state.order.network === order.network)
+  const toThem = entries.filter(
+    ({ id, state }) => id !== order.id && !state.order.deed && state.order.recipient === order.recipient && state.order.network === order.network,
+  )
   return {
     openTwin: toThem.some(({ open, state }) => open === 1 && mayHaveLeft(state) && state.step !== 'confirmed' && isSameAmount(state.order, order)),
     lookAlike: findLookAlike(order.recipient, addresses)?.address ?? null,
-    firstTime: !toThem.some(({ state }) => state.step === 'confirmed' || state.step === 'finalized'),
+    firstTime: !toThem.some(({ state }) => isPaid(state)),
   }
 }
 

@@ -1,6 +1,15 @@
 import type { Match, Step } from '#chains/match.ts'
 import type { Asset, NetworkId } from '#contract/network.ts'
 
+/** What an order does where it is no payment from its sender to its recipient. */
+export type Deed =
+  /** Lets `recipient` take so much of a token from `sender` later. EVM. */
+  | { kind: 'allow' }
+  /** Collects for `recipient`, whose wallet `sender` is, what a payer's proof gives. The proof is as good as money until it is used. */
+  | { kind: 'settle'; proof: string }
+  /** Writes on the chain that `sender` has what a proof paid. */
+  | { kind: 'acknowledge'; proof: string }
+
 /** What a person asked to pay. Made before the first request; `id` is the intent's id and the idempotency key of its first attempt. */
 export type PaymentOrder = {
   id: string
@@ -21,6 +30,9 @@ export type PaymentOrder = {
   walletName: string
   /** The wallet only signs, on EVM too: a message that the payee sends. */
   signedOnly?: true
+  /** Solana: who pays the network in the sender's place, and signs and sends last. */
+  sponsor?: string
+  deed?: Deed
   /** The seller's link that set the terms, its whole text; `setBy` names the seller to the payer. */
   link?: { text: string; setBy: string; returnUrl: string | null }
 }

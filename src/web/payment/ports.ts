@@ -54,10 +54,13 @@ export interface PaymentChain {
   read(order: PaymentOrder, built: Built, sent: Sent): Promise<Reading>
 }
 
+/** What belongs to one attempt of an order. */
+type Attempt = { paymentId: string; maxFeeAtomic: bigint }
+
 /** Reads transactions from their bytes in this browser; pure, but loaded late. */
 export interface TransactionReader {
-  match(order: PaymentOrder, attempt: { paymentId: string; maxFeeAtomic: bigint; chainKnown: boolean | null }, bytes: Uint8Array): Match
-  describe(order: PaymentOrder, bytes: Uint8Array): readonly Step[]
+  match(order: PaymentOrder, attempt: Attempt & { chainKnown: boolean | null }, bytes: Uint8Array): Match
+  describe(order: PaymentOrder, attempt: Attempt, bytes: Uint8Array): readonly Step[]
   /** EVM only. */
   nonce(order: PaymentOrder, bytes: Uint8Array): number | null
   /** I6: whether what the wallet signed means what was shown, and the signature it will be known by. */

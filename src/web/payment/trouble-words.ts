@@ -28,6 +28,7 @@ type OwnTrouble =
   | 'rpc_silent'
   | 'chain_busy'
   | 'payee_refuses'
+  | 'payee_without_account'
   | 'already_settled'
   | 'other_payment'
   | 'not_signed'
@@ -202,6 +203,15 @@ export const troubles: Readonly<Record<TroubleName, Row>> = {
     words: () => ({
       title: t`The payee cannot take this payment`,
       body: t`It is a contract, and your node says that it would refuse the money. Nothing was sent.`,
+    }),
+  },
+  payee_without_account: {
+    who: 'payer',
+    action: 'change',
+    retry: 'after_change',
+    words: () => ({
+      title: t`The payee has no account for this token`,
+      body: t`Who pays the network for you opens none for the payee. Tell the seller, or pay in another way. Nothing was sent.`,
     }),
   },
   already_settled: {

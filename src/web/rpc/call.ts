@@ -8,6 +8,13 @@ const TIMEOUT_MS = 10_000
 /** A node that could not be asked, or answered with an error. Its message is a sentence for the reader. */
 export class RpcProblem extends Error {
   override name = 'RpcProblem'
+  /** The node answered, and said no: to a call, as the contract would. */
+  readonly refused: boolean
+
+  constructor(message: string, { refused = false, ...options }: ErrorOptions & { refused?: boolean } = {}) {
+    super(message, options)
+    this.refused = refused
+  }
 }
 
 /** The node this browser asks: the reader's own choice before the configured one. */
@@ -51,7 +58,8 @@ function readResult(text: string, host: string): unknown {
     throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`, { cause: error })
   }
   if (typeof value !== 'object' || value === null) throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`)
-  if ('error' in value && value.error) throw new RpcProblem(t`${host} refused the question: it may belong to another kind of network.`, { cause: value.error })
+  if ('error' in value && value.error)
+    throw new RpcProblem(t`${host} refused the question: it may belong to another kind of network.`, { cause: value.error, refused: true })
   if (!('result' in value)) throw new RpcProblem(t`${host} answered something that is not JSON-RPC.`)
   return value.result
 }

@@ -8,9 +8,10 @@ import type { PaymentOrder } from '../payment/order.ts'
  * @param currency what the fee is paid in, where the order is for a token
  */
 export function intentOf(order: PaymentOrder, attempt: { paymentId: string; maxFeeAtomic: bigint }, currency?: Asset): PaymentIntent {
-  const { network, asset, sender, recipient, amountAtomic } = order
+  const { network, asset, sender, sponsor, recipient, amountAtomic } = order
   const { paymentId, maxFeeAtomic } = attempt
-  return { paymentId, network, asset, sender, recipient, amountAtomic, maxFeeAtomic, ...(currency && { currency }) }
+  const who = { sender, recipient, ...(sponsor !== undefined && { sponsor }) }
+  return { paymentId, network, asset, ...who, amountAtomic, maxFeeAtomic, ...(currency && { currency }) }
 }
 
 /** What differs between what was shown and what came back, for the payer. */

@@ -12,6 +12,7 @@ const WORDS: Readonly<Record<Step['kind'], { title: MessageDescriptor; icon: Ico
   fee_limit: { title: msg`Limit the work the network may charge for`, icon: 'shield' },
   fee_price: { title: msg`Set the price of that work`, icon: 'bars' },
   memo: { title: msg`Write the payment’s id beside it`, icon: 'copy' },
+  approval: { title: msg`Let a contract take so much of a token from you later`, icon: 'shield' },
   guard: { title: msg`A guard added by the wallet`, icon: 'shield' },
   unknown: { title: msg`Something this page does not understand`, icon: 'warning' },
 }

@@ -14,6 +14,8 @@ const LABELS: Readonly<Record<MatchRow['field'], MessageDescriptor>> = {
   recipient: msg`To`,
   amount: msg`Amount`,
   asset: msg`Currency`,
+  spender: msg`Carried out by`,
+  contract: msg`By the rules of`,
   fee: msg`Network fee`,
   rent: msg`Account rent`,
   feePayer: msg`Fee paid by`,
@@ -104,7 +106,7 @@ function Difference({ row }: { row: MatchRow }) {
   )
 }
 
-const CODES = new Set<MatchRow['field']>(['sender', 'recipient', 'feePayer', 'signers', 'memo', 'expiry', 'network'])
+const CODES = new Set<MatchRow['field']>(['sender', 'recipient', 'spender', 'contract', 'feePayer', 'signers', 'memo', 'expiry', 'network'])
 
 function Value({ row, text }: { row: MatchRow; text: string }) {
   const network = useNetwork(text)
@@ -116,7 +118,7 @@ function Value({ row, text }: { row: MatchRow; text: string }) {
 /** How long what is signed is good: a transaction on EVM until its number is used, on Solana for as long as its blockhash is young; a message until a time. */
 function Expiry({ text }: { text: string }) {
   const nonce = /^nonce (\d+)$/.exec(text)?.[1]
-  if (nonce) return <Trans>your account sends its transaction {nonce} (the nonce)</Trans>
+  if (nonce) return <Trans>another transaction of this account takes its place, number {nonce} (the nonce)</Trans>
   const until = Date.parse(/^until (.+)$/.exec(text)?.[1] ?? '')
   if (!Number.isNaN(until)) return <Time at={until} look="full" />
   return (

@@ -72,6 +72,12 @@ function Steps({ usable }: { usable: Usable }) {
     <p className="mt-2 text-sm">
       {usable.way === 'transaction_then_proof' && <Trans>You send one transaction, then sign a free proof of it.</Trans>}
       {usable.way === 'signed_transfer' && <Trans>You sign one transaction. The seller sends it; you pay the network fee in {symbol}.</Trans>}
+      {usable.way === 'sponsored' && <Trans>You sign one transaction. The seller sends it and pays the network fee; you need no {name}.</Trans>}
+      {usable.way === 'permit' && (
+        <Trans>
+          You sign once. The seller sends it and pays the network fee. The first time, you let Permit2 take the amount from you; that is a transaction of yours.
+        </Trans>
+      )}
       {usable.way === 'transaction' && <Trans>You send one transaction. Its memo is the proof.</Trans>}
       {usable.way === 'authorization' && <Trans>You sign once. The seller sends it and pays the network fee; you need no {name}.</Trans>}
     </p>

@@ -2,10 +2,10 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { findAsset, type Asset, type Network } from '#contract/network.ts'
 import type { PaymentOrder as Terms } from '#x402/client/order.ts'
-import { EIP3009_METHOD, methodsOf, NATIVE_TRANSFER_METHOD, TXID_METHOD } from '#x402/methods.ts'
+import { EIP3009_METHOD, methodsOf, NATIVE_TRANSFER_METHOD, PERMIT2_METHOD, TOKEN_TRANSFER_METHOD, TXID_METHOD } from '#x402/methods.ts'
 
 /** How this browser pays a server's terms. */
-export type Way = 'transaction_then_proof' | 'signed_transfer' | 'transaction' | 'authorization'
+export type Way = 'transaction_then_proof' | 'signed_transfer' | 'sponsored' | 'transaction' | 'authorization' | 'permit'
 
 /** Why an offer cannot be paid here, or that it can. */
 export type Usable =
@@ -16,7 +16,9 @@ export const UNUSABLE = {
   network: msg`This desk is not set up for this network.`,
   asset: msg`This desk does not know this asset, so it could not tell you what you pay.`,
   method: msg`This page does not pay this way: your wallet could not, or could not show you what it signs.`,
-  sponsor: msg`The seller wants to pay the network fee itself, which this page cannot check.`,
+  sponsor: msg`The seller wants to pay the network fee of a payment that you would send yourself, which cannot be.`,
+  no_sponsor: msg`The seller does not say who pays the network fee, and tokens of this network are not paid without that.`,
+  own_sponsor: msg`Your account is the one that would pay the network fee for you.`,
   no_memo: msg`The seller names no memo: nothing would bind your payment to what you pay for.`,
   no_domain: msg`The seller does not say how the token names itself, so no signature would fit.`,
   payee: msg`The payee belongs to another kind of network than the offer.`,
@@ -38,22 +40,31 @@ export function judgeTerms(terms: Terms, networks: readonly Network[]): Usable {
   const solana = network.network.startsWith('solana:')
   if (terms.payTo.startsWith('0x') === solana) return no('payee')
   const method = terms.method ?? methodsOf(network.network, asset)[0]
-  if (asset.native && solana && terms.feePayer !== null) return no('sponsor')
   if (asset.native && solana && terms.memo === null) return no('no_memo')
-  if (asset.native && method === TXID_METHOD) return { ok: true, way: solana ? 'transaction' : 'transaction_then_proof', network, asset }
-  if (asset.native && method === NATIVE_TRANSFER_METHOD) return { ok: true, way: 'signed_transfer', network, asset }
-  if (method !== EIP3009_METHOD || solana) return no('method')
+  if (asset.native && method === TXID_METHOD) {
+    if (solana && terms.feePayer !== null) return no('sponsor')
+    return { ok: true, way: solana ? 'transaction' : 'transaction_then_proof', network, asset }
+  }
+  if (asset.native && method === NATIVE_TRANSFER_METHOD) return { ok: true, way: terms.feePayer === null ? 'signed_transfer' : 'sponsored', network, asset }
+  if (solana && method === TOKEN_TRANSFER_METHOD) return terms.feePayer === null ? no('no_sponsor') : { ok: true, way: 'sponsored', network, asset }
+  if (asset.native || solana) return no('method')
+  if (method === PERMIT2_METHOD) return { ok: true, way: 'permit', network, asset }
+  if (method !== EIP3009_METHOD) return no('method')
   return typeof terms.extra.name === 'string' && typeof terms.extra.version === 'string' ? { ok: true, way: 'authorization', network, asset } : no('no_domain')
 }
+
+/** The payer pays the network for these; for the others the seller does. */
+const PAYS_FEE: ReadonlySet<Way> = new Set(['transaction_then_proof', 'signed_transfer', 'transaction'])
 
 /** Judges an offer for an account and what it holds; unknown balances do not stand in the way, the review reads them again. */
 export function judgeFor(terms: Terms, usable: Usable, holdings: Holdings | undefined): Usable {
   if (!usable.ok || !holdings) return usable
   const { network, asset, way } = usable
   if (terms.payTo === holdings.address) return { ok: false, reason: 'own', network, asset }
+  if (way === 'sponsored' && terms.feePayer === holdings.address) return { ok: false, reason: 'own_sponsor', network, asset }
   const held = holdings.balance(asset)
   if (held !== undefined && held < terms.amountAtomic) return { ok: false, reason: 'short', network, asset }
-  // Native currency pays its own fee on top; who only signs an authorization pays none.
-  if (way !== 'authorization' && held !== undefined && held === terms.amountAtomic) return { ok: false, reason: 'short_fee', network, asset }
+  // Native currency pays its own fee on top.
+  if (asset.native && PAYS_FEE.has(way) && held !== undefined && held === terms.amountAtomic) return { ok: false, reason: 'short_fee', network, asset }
   return usable
 }

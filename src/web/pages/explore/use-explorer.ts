@@ -66,7 +66,8 @@ export function useExplorer() {
     const { visit, run } = await startVisit(request, choice)
     setView({ name: 'visit', visit, run, request })
     navigate(pathTo('explore', { search: { url: request.url, visit: visit.id } }), { replace: true })
-    await run.build()
+    // A permit is built once Permit2 may take what it says.
+    if (choice.way !== 'permit') await run.build()
   }, [])
 
   /** What was offered a while ago is asked for again, so that the price which is reviewed is the price of now. */

@@ -115,8 +115,8 @@ type Signed = { from: string; to: string; value: bigint; validAfter: bigint; val
 
 /** Whether the token has carried an authorization out, by which transaction, and whether it moved what it says. */
 async function lookForAuthorization(message: Signed, { network, asset, wallet, amountAtomic }: Expected): Promise<ChainView> {
-  const { authorizationChain } = await import('../explore/pay/authorization-chain.ts')
-  const chain = authorizationChain(network)
+  const { messageChain } = await import('../explore/pay/message-chain.ts')
+  const chain = messageChain(network)
   const order = {
     id: '',
     createdAt: 0,

@@ -1,15 +1,14 @@
 import { t } from '@lingui/core/macro'
-import { TransactionNotFoundError, TransactionReceiptNotFoundError, type Hash, type Hex, type PublicClient } from 'viem'
-import { compareLanded } from '#chains/evm/compare.ts'
-import { decodeTransaction, readTransfer } from '#chains/evm/decode.ts'
+import { TransactionNotFoundError, TransactionReceiptNotFoundError, type Hash, type PublicClient } from 'viem'
+import { decodeTransaction } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
 import { decodeLanded, feeOf } from '#chains/evm/landed.ts'
-import { checksumAddress } from '#contract/address.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
 import { serverNow } from '../../clock.ts'
 import type { Built, PaymentOrder, Reading, Sent } from '../../payment/order.ts'
 import type { PaymentChain } from '../../payment/ports.ts'
 import { firstDifference, intentOf } from '../intent.ts'
+import { readingOf } from './deeds.ts'
 import { findByNonce, type FoundTransaction } from './find.ts'
 import { simulate } from './simulate.ts'
 
@@ -75,25 +74,21 @@ async function read(look: Look, sent: Sent): Promise<Reading> {
 }
 
 /** Who took the nonce, and whether that or a later transaction of the sender is the payment. */
-async function findMine({ client, order, built }: Look, sent: Sent): Promise<{ mine?: FoundTransaction; other?: FoundTransaction }> {
+async function findMine({ client, network, order, built }: Look, sent: Sent): Promise<{ mine?: FoundTransaction; other?: FoundTransaction }> {
   if (built.nonce === null) return {}
   const first = await findByNonce(client, { sender: order.sender, nonce: built.nonce }, built.builtHeight)
   if (!first) return {}
+  const intent = intentOf(order, built, nativeAsset(network))
   let found: FoundTransaction | undefined = first
   for (let step = 0; found && step <= NONCES_AFTER; step++) {
     const transaction = await client.getTransaction({ hash: found.hash })
-    if (transaction.to && isMine(order, { to: transaction.to, value: transaction.value, data: transaction.input })) return { mine: found }
+    const call = transaction.to && { to: transaction.to, value: transaction.value, data: transaction.input }
+    if (call && readingOf(order).isMine(intent, call)) return { mine: found }
     // With a hash in hand only a replacement at the same nonce concerns this payment.
     if (sent.signature) break
     found = await findByNonce(client, { sender: order.sender, nonce: found.nonce + 1 }, built.builtHeight)
   }
   return { other: first }
-}
-
-/** Whether a transaction of the sender asks for this payment; whether it made it, its receipt tells. */
-function isMine(order: PaymentOrder, call: { to: string; value: bigint; data: Hex }): boolean {
-  const transfer = readTransfer({ ...call, sender: null, to: checksumAddress(call.to) })
-  return transfer?.asset === order.asset.address && transfer.recipient === order.recipient && transfer.amountAtomic === order.amountAtomic
 }
 
 async function readLanded(
@@ -106,7 +101,7 @@ async function readLanded(
   const transaction = await client.getTransaction({ hash })
   const currency = nativeAsset(network)
   const facts = decodeLanded(transaction, receipt, currency)
-  const match = facts.ok ? compareLanded(intentOf(order, built, currency), facts) : undefined
+  const match = facts.ok ? readingOf(order).landed(intentOf(order, built, currency), facts) : undefined
   const paid = match?.ok === true
   const reverted = receipt.status === 'reverted'
   const difference = firstDifference(match?.rows ?? [])

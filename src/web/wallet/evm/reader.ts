@@ -1,10 +1,10 @@
 import { compareSigned } from '#chains/evm/compare.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
-import { matchTransaction } from '#chains/evm/match.ts'
 import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
 import type { TransactionReader } from '../../payment/ports.ts'
 import { firstDifference, intentOf } from '../intent.ts'
+import { readingOf } from './deeds.ts'
 
 /** Reads EVM transactions from their bytes. */
 export function evmReader(networks: readonly Network[]): TransactionReader {
@@ -13,11 +13,8 @@ export function evmReader(networks: readonly Network[]): TransactionReader {
     return network && nativeAsset(network)
   }
   return {
-    match: (order, attempt, bytes) => matchTransaction(intentOf(order, attempt, currencyOf(order)), bytes),
-    describe: (order, bytes) => {
-      const decoded = decodeTransaction(bytes, currencyOf(order), [order.asset])
-      return decoded.ok ? decoded.steps : []
-    },
+    match: (order, attempt, bytes) => readingOf(order).match(intentOf(order, attempt, currencyOf(order)), bytes),
+    describe: (order, attempt, bytes) => readingOf(order).describe(intentOf(order, attempt, currencyOf(order)), bytes),
     nonce: (_order, bytes) => {
       const decoded = decodeTransaction(bytes)
       return decoded.ok ? decoded.nonce : null

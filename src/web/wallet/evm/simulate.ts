@@ -18,8 +18,13 @@ export async function simulate(client: PublicClient, { order, bytes, currency }:
     const cost = decoded.valueAtomic + decoded.feeBoundAtomic
     if (balance < cost) return { state: 'failed', reason: describeLack({ balance, cost, asset: currency }) }
     const fee = { who: 'you', address: order.sender, asset: currency, beforeAtomic: balance, afterAtomic: balance - cost } as const
-    if (!order.asset.native) return await simulateToken(client, order, { decoded, fee })
     const to = decoded.to as Address
+    if (order.deed) {
+      // It moves nothing but the fee: the call has to go through, and that is all.
+      const { data } = await client.call({ account: order.sender as Address, to, data: decoded.data, gas: decoded.gas })
+      return order.deed.kind === 'allow' && !saysTransferred(data) ? { state: 'failed', reason: t`the token refuses it.` } : { state: 'passed', changes: [fee] }
+    }
+    if (!order.asset.native) return await simulateToken(client, order, { decoded, fee })
     const received = await client.getBalance({ address: to })
     await client.call({ account: order.sender as Address, to, value: decoded.valueAtomic, gas: decoded.gas, data: decoded.data })
     const recipient = { who: 'recipient', address: decoded.to, asset: currency, beforeAtomic: received, afterAtomic: received + decoded.valueAtomic } as const

@@ -1,5 +1,4 @@
 import { t } from '@lingui/core/macro'
-import { compareLanded } from '#chains/solana/compare.ts'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { maxFeeAtomic } from '#chains/solana/fee.ts'
 import { decodeLanded } from '#chains/solana/landed.ts'
@@ -9,7 +8,9 @@ import type { Built, PaymentOrder, Reading, Sent } from '../../payment/order.ts'
 import type { PaymentChain } from '../../payment/ports.ts'
 import { firstDifference, intentOf } from '../intent.ts'
 import type { Rpc } from './connections.ts'
+import { readingOf } from './deeds.ts'
 import { describeFailure } from './failure.ts'
+import { findByMessage } from './find.ts'
 import { simulate } from './simulate.ts'
 
 /** The user's own view of one Solana cluster. Everything is polled: a proxy that drops WebSockets must not look like an expiry. */
@@ -29,7 +30,7 @@ export function solanaChain(networks: readonly Network[], rpcOf: (network: Netwo
       ])
       return { height, finalizedHeight }
     },
-    feeCap: async (order) => maxFeeAtomic(order.priorityFeeAtomic),
+    feeCap: async (order) => (order.sponsor === undefined ? maxFeeAtomic(order.priorityFeeAtomic) : 0n),
     knows: async (order, bytes) => {
       const decoded = decodeTransaction(bytes)
       if (!decoded.ok) return false
@@ -37,6 +38,8 @@ export function solanaChain(networks: readonly Network[], rpcOf: (network: Netwo
     },
     simulate: async (order, bytes) => simulate(rpc(order), order, bytes),
     broadcast: async (order, bytes) => {
+      // It lacks the sponsor's signature, and the sponsor sends it.
+      if (order.sponsor !== undefined) return
       // The same bytes go out again every two seconds, so the node need not repeat them, nor judge them before it passes them on.
       await rpc(order)((connection) => connection.sendRawTransaction(bytes, { skipPreflight: true, maxRetries: 0 }))
     },
@@ -51,20 +54,25 @@ export function solanaChain(networks: readonly Network[], rpcOf: (network: Netwo
 }
 
 async function read(rpc: Rpc, { order, built }: { order: PaymentOrder; built: Built }, sent: Sent): Promise<Reading> {
-  const { signature } = sent
-  if (!signature) return { kind: 'unavailable', at: serverNow() }
+  if (!sent.signature) return { kind: 'unavailable', at: serverNow() }
+  const known = sent.signature
   // The height is read before the status: what lands between the two is then seen, never missed. One node answers both.
-  const { finalizedHeight, status } = await rpc(async (connection) => ({
-    finalizedHeight: await connection.getBlockHeight('finalized'),
-    status: (await connection.getSignatureStatuses([signature], { searchTransactionHistory: true })).value[0],
-  }))
-  if (!status) return { kind: 'absent', at: serverNow(), finalizedHeight }
+  const { finalizedHeight, signature, status } = await rpc(async (connection) => {
+    const height = await connection.getBlockHeight('finalized')
+    const statusOf = async (name: string) => (await connection.getSignatureStatuses([name], { searchTransactionHistory: true })).value[0]
+    const direct = await statusOf(known)
+    if (direct || order.sponsor === undefined) return { finalizedHeight: height, signature: known, status: direct }
+    // What a sponsor sends is named by the sponsor's signature, which nobody here has seen.
+    const found = await findByMessage(connection, { order, sent })
+    return { finalizedHeight: height, signature: found, status: found && (await statusOf(found)) }
+  })
+  if (!status || !signature) return { kind: 'absent', at: serverNow(), finalizedHeight }
   const commitment = status.confirmationStatus ?? 'processed'
   if (commitment === 'processed') return { kind: 'pending', at: serverNow(), signature }
   const transaction = await rpc((connection) => connection.getTransaction(signature, { commitment: 'confirmed', maxSupportedTransactionVersion: 0 }))
   if (!transaction) return { kind: 'pending', at: serverNow(), signature }
   const facts = decodeLanded(transaction)
-  const match = facts.ok ? compareLanded(intentOf(order, built), facts) : undefined
+  const match = facts.ok ? readingOf(order).landed(intentOf(order, built), facts) : undefined
   const paid = match?.ok === true
   const failed = status.err !== null
   const [reason, difference] = [describeFailure(status.err), firstDifference(match?.rows ?? [])]

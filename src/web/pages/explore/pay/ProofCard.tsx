@@ -36,7 +36,7 @@ export function ProofCard({ view }: { view: VisitView }) {
         </Banner>
       )}
       <Button busy={signing} className="mt-5 max-sm:w-full" icon={<Icon name="wallet" />} onClick={sign} variant="primary">
-        {trouble ? <Trans>Sign again in {walletName}</Trans> : <Trans>Sign the proof in {walletName}</Trans>}
+        {trouble ? <Trans>Sign again with {walletName}</Trans> : <Trans>Sign the proof with {walletName}</Trans>}
       </Button>
     </Card>
   )

@@ -14,6 +14,7 @@ import { WalletStep } from '../../checkout/WalletStep.tsx'
 import { AnswerCard } from '../AnswerCard.tsx'
 import type { Offer } from '../challenge.ts'
 import { UnansweredCard } from '../UnansweredCard.tsx'
+import { AllowanceStep } from './AllowanceStep.tsx'
 import { PaidCard } from './PaidCard.tsx'
 import { ProofCard } from './ProofCard.tsx'
 import { RefusedCard } from './RefusedCard.tsx'
@@ -59,6 +60,9 @@ type Doing = Pick<VisitFlowProps, 'run' | 'onOther' | 'onPayAnew' | 'onLeave'> &
 
 function showStep(view: VisitView, { run, leave, onOther, onPayAnew, onLeave }: Doing): ReactNode {
   const { state } = view
+  if (view.visit.way === 'permit' && state.step === 'draft' && !state.trouble) {
+    return <AllowanceStep onLeave={leave} payment={run} visit={view.visit} />
+  }
   switch (state.step) {
     case 'draft':
     case 'building':

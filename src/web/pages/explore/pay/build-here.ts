@@ -1,8 +1,11 @@
 import * as v from 'valibot'
+import { buildApproval, encodeApprove } from '#chains/evm/approval.ts'
 import { buildPayment as buildOnEvm } from '#chains/evm/build.ts'
 import { maxFeeAtomic, MAX_GAS, MIN_GAS } from '#chains/evm/fee.ts'
 import { buildPayment as buildOnSolana } from '#chains/solana/build.ts'
 import { MAX_AUTOMATIC_UNIT_PRICE } from '#chains/solana/fee.ts'
+import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
+import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { familyOf, type Network } from '#contract/network.ts'
 import { serverNow } from '../../../clock.ts'
 import type { PaymentOrder, Trouble } from '../../../payment/order.ts'
@@ -15,6 +18,8 @@ const VALID_MS = 60_000
 /** A transfer with its memo uses about a third; the rest is room for the guards a wallet adds. */
 const UNIT_LIMIT = 40_000
 const MAX_TIP = 5_000_000_000n
+/** What the official client offers for a transfer that somebody else pays for, in micro-lamports. */
+const SPONSORED_UNIT_PRICE = 1n
 
 const quantity = v.pipe(
   v.string(),
@@ -65,16 +70,22 @@ async function onEvm(network: Network, order: PaymentOrder): Promise<Reply> {
     ask(v.string(), 'eth_getCode', [order.recipient, 'latest']),
     ask(FeeHistory, 'eth_feeHistory', ['0x5', 'latest', [50]]),
   ])
-  const gas = code === '0x' ? MIN_GAS : await estimate(url, order)
-  const bytes = buildOnEvm({ ...order, paymentId: order.id, nonce: Number(nonce), gas, ...priceOf(history, gas) })
+  const allows = order.deed?.kind === 'allow'
+  const gas = code === '0x' && !allows ? MIN_GAS : await estimate(url, order)
+  const input = { ...order, paymentId: order.id, nonce: Number(nonce), gas, ...priceOf(history, order, gas) }
+  const bytes = allows ? buildApproval(input) : buildOnEvm(input)
   const blocks = Math.ceil(VALID_MS / network.blockTimeMs)
   return { paymentId: order.id, bytes, lastValidBlockHeight: Number(height) + blocks, expiresAt: serverNow() + VALID_MS }
 }
 
 /** A payee that is a contract may refuse the money, and its node says so here. */
-async function estimate(url: string, { sender, recipient, amountAtomic }: PaymentOrder): Promise<bigint> {
+async function estimate(url: string, order: PaymentOrder): Promise<bigint> {
+  const { sender, recipient, amountAtomic, asset } = order
   try {
-    const transaction = { from: sender, to: recipient, value: `0x${amountAtomic.toString(16)}` }
+    const transaction =
+      order.deed?.kind === 'allow'
+        ? { from: sender, to: asset.address, data: encodeApprove({ spender: recipient, amountAtomic }) }
+        : { from: sender, to: recipient, value: `0x${amountAtomic.toString(16)}` }
     const gas = (v.parse(quantity, await callRpc(url, 'eth_estimateGas', [transaction])) * 6n) / 5n
     return gas < MIN_GAS ? MIN_GAS : gas > MAX_GAS ? MAX_GAS : gas
   } catch (error) {
@@ -83,12 +94,14 @@ async function estimate(url: string, { sender, recipient, amountAtomic }: Paymen
   }
 }
 
+type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
+
 /** Twice the next base fee and the median tip of recent blocks, within what a payer is ever made to pay. */
-function priceOf({ baseFeePerGas, reward }: v.InferOutput<typeof FeeHistory>, gas: bigint): { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } {
+function priceOf({ baseFeePerGas, reward }: v.InferOutput<typeof FeeHistory>, { asset }: PaymentOrder, gas: bigint): GasPrice {
   const tips = reward.map(([tip = 0n]) => tip).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const median = tips[Math.floor(tips.length / 2)] ?? 1n
   const tip = median < 1n ? 1n : median > MAX_TIP ? MAX_TIP : median
-  const ceiling = maxFeeAtomic() / gas
+  const ceiling = maxFeeAtomic(0n, asset) / gas
   const wanted = (baseFeePerGas.at(-1) ?? 0n) * 2n + tip
   if (wanted > ceiling * 2n) {
     throw new NotBuilt(describeTrouble('chain_busy'))
@@ -98,9 +111,10 @@ function priceOf({ baseFeePerGas, reward }: v.InferOutput<typeof FeeHistory>, ga
 
 async function onSolana(network: Network, order: PaymentOrder, memo: string | null): Promise<Reply> {
   const url = rpcUrlOf(network)
-  const [latest, fees] = await Promise.all([
+  const [latest, fees, token] = await Promise.all([
     callRpc(url, 'getLatestBlockhash', [{ commitment: 'confirmed' }]),
     callRpc(url, 'getRecentPrioritizationFees', [[order.sender, order.recipient]]),
+    order.asset.native ? undefined : readToken(url, order),
   ])
   const { blockhash, lastValidBlockHeight } = v.parse(Blockhash, latest).value
   const prices = v
@@ -108,8 +122,24 @@ async function onSolana(network: Network, order: PaymentOrder, memo: string | nu
     .map(({ prioritizationFee }) => BigInt(prioritizationFee))
     .toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const usual = prices[Math.floor(prices.length * 0.75)] ?? 0n
-  const unitPriceMicroLamports = usual > MAX_AUTOMATIC_UNIT_PRICE ? MAX_AUTOMATIC_UNIT_PRICE : usual
+  const automatic = usual > MAX_AUTOMATIC_UNIT_PRICE ? MAX_AUTOMATIC_UNIT_PRICE : usual
+  // Who pays the network decides what it is worth; sponsors refuse a price that others chose high.
+  const unitPriceMicroLamports = order.sponsor === undefined ? automatic : SPONSORED_UNIT_PRICE
   const paymentId = memo ?? order.id
-  const bytes = buildOnSolana({ ...order, paymentId, blockhash, unitLimit: UNIT_LIMIT, unitPriceMicroLamports })
+  const bytes = buildOnSolana({ ...order, paymentId, blockhash, unitLimit: UNIT_LIMIT, unitPriceMicroLamports, ...(token && { token }) })
   return { paymentId, bytes, lastValidBlockHeight, expiresAt: serverNow() + VALID_MS }
+}
+
+const Owners = v.object({ value: v.tuple([v.nullable(v.object({ owner: v.string() })), v.nullable(v.object({ owner: v.string() })), v.nullable(v.unknown())]) })
+
+/** Which program the mint belongs to. A sponsored transfer opens no account, so the payee must have one. */
+async function readToken(url: string, { asset, recipient }: PaymentOrder): Promise<{ program: string; opensAccount: boolean }> {
+  const [old, newer] = TOKEN_PROGRAMS.map((program) => associatedTokenAccount({ owner: recipient, mint: asset.address, program }).address)
+  const accounts = [asset.address, old, newer]
+  const answer = v.parse(Owners, await callRpc(url, 'getMultipleAccounts', [accounts, { encoding: 'base64', commitment: 'confirmed' }]))
+  const program = answer.value[0]?.owner
+  const place = program === undefined ? -1 : TOKEN_PROGRAMS.indexOf(program)
+  if (program === undefined || place < 0) throw new NotBuilt(describeTrouble('payee_refuses', '', `${asset.symbol} is not a token on this network.`))
+  if (!answer.value[place + 1]) throw new NotBuilt(describeTrouble('payee_without_account', '', asset.symbol))
+  return { program, opensAccount: false }
 }

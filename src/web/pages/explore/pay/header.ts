@@ -1,5 +1,6 @@
 import { bytesToHex } from 'viem'
 import { decodeAuthorization } from '#chains/evm/token-authorization.ts'
+import { decodePermit } from '#chains/evm/token-permit.ts'
 import { parseJson } from '#contract/json.ts'
 import type { PaymentOrder as Terms } from '#x402/client/order.ts'
 import { encodeBase64, encodeHeader } from '#x402/header.ts'
@@ -18,13 +19,18 @@ export type NextHeader = { kind: 'waits' } | { kind: 'ready'; header: PaymentHea
 
 export function nextHeader(visit: Visit, terms: Terms, state: PaymentState): NextHeader {
   switch (visit.way) {
-    case 'signed_transfer': {
+    case 'signed_transfer':
+    case 'sponsored': {
       const bytes = mayHaveLeft(state) ? state.sent.bytes : null
       return bytes ? ready(visit, { transaction: encodeBase64(bytes) }) : { kind: 'waits' }
     }
     case 'authorization': {
       const bytes = mayHaveLeft(state) ? state.sent.bytes : null
       return bytes && mayHaveLeft(state) ? ready(visit, authorizationOf(state.built.bytes, bytes)) : { kind: 'waits' }
+    }
+    case 'permit': {
+      const bytes = mayHaveLeft(state) ? state.sent.bytes : null
+      return bytes && mayHaveLeft(state) ? ready(visit, permitOf(state.built.bytes, bytes)) : { kind: 'waits' }
     }
     case 'transaction': {
       if (!isPaid(state) || !('landed' in state) || !state.landed) return { kind: 'waits' }
@@ -64,6 +70,21 @@ function authorizationOf(built: Uint8Array, signature: Uint8Array): Record<strin
   const { from, to, value, validAfter, validBefore, nonce } = decoded.authorization.message
   const authorization = { from, to, value: value.toString(), validAfter: validAfter.toString(), validBefore: validBefore.toString(), nonce }
   return { signature: bytesToHex(signature), authorization }
+}
+
+function permitOf(built: Uint8Array, signature: Uint8Array): Record<string, unknown> {
+  const decoded = decodePermit(built)
+  if (!decoded.ok) throw new TypeError(decoded.problem)
+  const { from, token, amount, spender, nonce, validAfter, deadline, to } = decoded.permit
+  const permit2Authorization = {
+    from,
+    permitted: { token, amount: amount.toString() },
+    spender,
+    nonce: nonce.toString(),
+    deadline: deadline.toString(),
+    witness: { to, validAfter: validAfter.toString() },
+  }
+  return { signature: bytesToHex(signature), permit2Authorization }
 }
 
 function ready(visit: Visit, payload: Record<string, unknown>): NextHeader {

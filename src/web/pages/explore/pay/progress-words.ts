@@ -4,13 +4,16 @@ import type { Tone } from '../../../ui/Badge.tsx'
 import type { IconName } from '../../../ui/Icon.tsx'
 import type { Way } from '../usable.ts'
 
+/** The seller sends what the payer signs. */
+const BY_SELLER: ReadonlySet<Way> = new Set(['signed_transfer', 'sponsored', 'authorization', 'permit'])
+
 type Outgoing = Extract<PaymentState, { sent: unknown }>
 export type PaidProgress = { title: string; body: string; tone: Tone; icon: IconName; working: boolean }
 
 /** How the payment of a visit is doing, by what this browser's own node shows. */
 export function progressOf(state: Outgoing, way: Way): PaidProgress {
   const waiting = { tone: 'info', icon: 'hourglass', working: true } as const
-  const bySeller = way === 'signed_transfer' || way === 'authorization'
+  const bySeller = BY_SELLER.has(way)
   const { walletName } = state.order
   switch (state.step) {
     case 'signed':

@@ -1,16 +1,19 @@
+import { PERMIT2 } from '#chains/evm/authorization.ts'
 import { familyOf, findAsset, type Network } from '#contract/network.ts'
 import { parseJson } from '#contract/json.ts'
 import { readOrder, type PaymentOrder as Terms } from '#x402/client/order.ts'
 import { configQuery } from '../../../api/queries.ts'
 import { queryClient } from '../../../api/query-client.ts'
 import { serverNow } from '../../../clock.ts'
-import { openJournal } from '../../../payment/journal.ts'
+import { openJournal, type JournalEntry } from '../../../payment/journal.ts'
 import { browserLocks, walletLock } from '../../../payment/lock.ts'
+import { isPaid, isTerminal } from '../../../payment/machine.ts'
 import type { PaymentOrder } from '../../../payment/order.ts'
 import type { Clock, Ports } from '../../../payment/ports.ts'
 import { PaymentRun } from '../../../payment/run.ts'
 import type { TypedData } from '../../../wallet/evm/sign-typed-data.ts'
 import { loadStack } from '../../../wallet/stack.ts'
+import type { Way } from '../usable.ts'
 import { buildHere } from './build-here.ts'
 import type { Visit } from './visit.ts'
 
@@ -18,6 +21,8 @@ import type { Visit } from './visit.ts'
 
 const journal = openJournal('paydesk-visit-payments')
 const runs = new Map<string, PaymentRun>()
+/** Between the id of a visit and that of what allows its payment. */
+const ALLOWANCE = '.allowance.'
 let locks: Ports['locks'] | undefined
 
 const clock: Clock = {
@@ -35,6 +40,11 @@ const clock: Clock = {
 /** The terms of a visit, read again from the entry as it came. */
 export function termsOf(visit: Pick<Visit, 'version' | 'entry' | 'resource'>): Terms {
   return readOrder(visit.version, parseJson(visit.entry), visit.resource)
+}
+
+/** The payer signs a message that somebody else carries out. */
+function isMessage(way: Way): way is 'authorization' | 'permit' {
+  return way === 'authorization' || way === 'permit'
 }
 
 /** Whose wallet pays. */
@@ -56,7 +66,8 @@ export function orderOf(visit: Visit, network: Network, payer: Payer): PaymentOr
     resource: terms.resource.url,
     ...(terms.resource.description && { description: terms.resource.description }),
     walletName: payer.walletName,
-    ...(visit.way === 'authorization' && { signedOnly: true as const }),
+    ...(isMessage(visit.way) && { signedOnly: true as const }),
+    ...(visit.way === 'sponsored' && terms.feePayer !== null && { sponsor: terms.feePayer }),
   }
 }
 
@@ -72,11 +83,52 @@ export async function resumeRun(visit: Visit): Promise<PaymentRun | 'held' | und
   const known = runs.get(visit.id)
   if (known) return known
   const entry = await journal.read(visit.id)
-  if (!entry) return undefined
+  if (!entry) return resumeUnbuilt(visit)
   const run = new PaymentRun(await portsFor(visit), entry.state.order, entry)
   if (!(await run.takeUp())) return 'held'
   runs.set(visit.id, run)
   return run
+}
+
+/** A permit is not built before its allowance is there: until then the allowance knows who pays. */
+async function resumeUnbuilt(visit: Visit): Promise<PaymentRun | undefined> {
+  const [allowance] = await listAllowances(visit)
+  if (!allowance) return undefined
+  const { networks } = await queryClient.ensureQueryData(configQuery)
+  const { network: id, sender, walletName } = allowance.state.order
+  const network = networks.find((each) => each.network === id)
+  return network && beginRun(visit, orderOf(visit, network, { address: sender, walletName }))
+}
+
+/**
+ * What lets Permit2 take the amount of a payment, and no more: the one that is under way, or a new one that is not built yet. `held` when another
+ * tab has it.
+ */
+export async function openAllowance(visit: Visit, payment: PaymentOrder): Promise<PaymentRun | 'held'> {
+  const { networks } = await queryClient.ensureQueryData(configQuery)
+  const network = networks.find((each) => each.network === payment.network)
+  if (!network) throw new Error(`${payment.network} is not configured.`)
+  const open = (await listAllowances(visit)).find(({ state }) => !isTerminal(state) && !isPaid(state))
+  const known = open && runs.get(open.id)
+  if (known) return known
+  const { createdAt: _, signedOnly: __, id: ___, ...same } = payment
+  const order: PaymentOrder = open?.state.order ?? {
+    ...same,
+    id: `${visit.id}${ALLOWANCE}${crypto.randomUUID()}`,
+    createdAt: serverNow(),
+    recipient: PERMIT2,
+    deed: { kind: 'allow' },
+  }
+  const { wallet, chain, reader } = await loadStack('evm')
+  locks ??= browserLocks()
+  const run = new PaymentRun({ journal, locks, clock, wallet, chain, reader, service: buildHere(network, null) }, order, open)
+  if (open && !(await run.takeUp())) return 'held'
+  runs.set(order.id, run)
+  return run
+}
+
+async function listAllowances(visit: Visit): Promise<JournalEntry[]> {
+  return (await journal.list()).filter(({ id }) => id.startsWith(`${visit.id}${ALLOWANCE}`))
 }
 
 /** Whether anything of a visit's payment can have left this browser, and did not fail for good. */
@@ -107,19 +159,9 @@ async function portsFor(visit: Visit): Promise<Ports> {
   const stack = await loadStack(familyOf(network.network))
   locks ??= browserLocks()
   const shared = { journal, locks, clock }
-  if (visit.way === 'authorization') {
-    const [{ authorizationChain }, { authorizationService, authorizationReader, authorizationWallet }] = await Promise.all([
-      import('./authorization-chain.ts'),
-      import('./authorization-ports.ts'),
-    ])
-    const chain = authorizationChain(network)
-    return {
-      ...shared,
-      chain,
-      service: authorizationService(network, terms, chain.head),
-      reader: authorizationReader(terms),
-      wallet: authorizationWallet(network, stack),
-    }
+  if (isMessage(visit.way)) {
+    const { messagePorts } = await import('./message-ports.ts')
+    return { ...shared, ...messagePorts(network, terms, { stack, kind: visit.way }) }
   }
   const service = buildHere(network, terms.memo)
   // The seller sends what it is given; until the signature is too old it may do so at any time, so the payment counts as outside.

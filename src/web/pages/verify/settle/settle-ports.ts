@@ -18,7 +18,7 @@ import { callRpc, RpcProblem, rpcUrlOf } from '../../../rpc/call.ts'
 import { intentOf } from '../../../wallet/intent.ts'
 import type { WalletStack } from '../../../wallet/stack.ts'
 import { paymentService } from '../../checkout/payment-service.ts'
-import { authorizationChain } from '../../explore/pay/authorization-chain.ts'
+import { messageChain } from '../../explore/pay/message-chain.ts'
 import type { Expected } from '../local-checks.ts'
 
 /** Collecting what a payer has authorized, as one's own facilitator: through the same machine as every payment. */
@@ -73,7 +73,7 @@ export function settleReader({ authorization, expected }: Settlement): Transacti
 
 export function settleChain({ authorization, expected }: Settlement, stack: WalletStack): PaymentChain {
   const { network } = expected
-  const watch = authorizationChain(network)
+  const watch = messageChain(network)
   const { from, to, amountAtomic, validAfter, validBefore, nonce, token } = authorization
   const domain = { name: '', version: '', chainId: chainIdOf(network.network), verifyingContract: token }
   const signed = encodeAuthorization({ domain, message: { from, to, value: amountAtomic, validAfter, validBefore, nonce } })

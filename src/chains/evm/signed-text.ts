@@ -1,0 +1,49 @@
+import * as v from 'valibot'
+import type { Hex } from 'viem'
+import { JsonProblem, parseJson } from '#contract/json.ts'
+
+/** What a wallet signs as a message, kept and compared as the canonical JSON of its fields: one text for one meaning. */
+
+export const addressText = v.pipe(
+  v.string(),
+  v.regex(/^0x[0-9a-fA-F]{40}$/),
+  v.transform((text) => text as Hex),
+)
+export const digitsText = v.pipe(
+  v.string(),
+  v.regex(/^(0|[1-9][0-9]{0,77})$/),
+  v.transform((text) => BigInt(text)),
+)
+export const bytes32Text = v.pipe(
+  v.string(),
+  v.regex(/^0x[0-9a-f]{64}$/),
+  v.transform((text) => text as Hex),
+)
+export const chainIdNumber = v.pipe(v.number(), v.integer())
+
+export type ReadText<T> = { ok: true; value: T } | { ok: false; problem: string }
+
+/** Reads bytes in their one spelling; anything else, and one field too many, is a problem. */
+export function readSignedText<S extends v.GenericSchema>(
+  bytes: Uint8Array,
+  schema: S,
+  encode: (value: v.InferOutput<S>) => Uint8Array,
+): ReadText<v.InferOutput<S>> {
+  let value: unknown
+  try {
+    value = parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    if (error instanceof JsonProblem || error instanceof TypeError) return { ok: false, problem: 'This is not the text of an authorization.' }
+    throw error
+  }
+  const result = v.safeParse(schema, value)
+  if (!result.success) return { ok: false, problem: `The authorization cannot be read at ${v.getDotPath(result.issues[0]) ?? 'its root'}.` }
+  const again = encode(result.output)
+  const same = again.length === bytes.length && again.every((byte, index) => byte === bytes[index])
+  return same ? { ok: true, value: result.output } : { ok: false, problem: 'The authorization is not spelled in its canonical form.' }
+}
+
+export function spellTime(seconds: bigint): string {
+  const at = Number(seconds) * 1000
+  return at < 8.64e15 ? new Date(at).toISOString() : 'for ever'
+}

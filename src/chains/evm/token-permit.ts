@@ -1,0 +1,108 @@
+import * as v from 'valibot'
+import { hashTypedData } from 'viem'
+import { formatAmount } from '#contract/amount.ts'
+import { stringifyJson } from '#contract/json.ts'
+import { chainIdOf, type NetworkId } from '#contract/network.ts'
+import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
+import type { PaymentIntent } from '../intent.ts'
+import type { Match, MatchRow, Step } from '../match.ts'
+import { conclude, equalRow, refuse } from '../rows.ts'
+import { PERMIT2, PERMIT_TYPES } from './authorization.ts'
+import { addressText, chainIdNumber, digitsText, readSignedText, spellTime } from './signed-text.ts'
+import { recoverSigner } from './token-authorization.ts'
+
+/**
+ * A transfer of any ERC-20 that the payer signs as a message of Permit2 and somebody else sends, through the one contract that can pay nobody but
+ * the payee named in it. Its bytes, here and in the browser's journal, are the canonical JSON of every field that is signed.
+ * @see scheme_exact_evm.md "AssetTransferMethod: permit2"; Permit2 `PermitWitnessTransferFrom`
+ */
+const Text = v.strictObject({
+  chainId: chainIdNumber,
+  verifyingContract: addressText,
+  from: addressText,
+  token: addressText,
+  amount: digitsText,
+  /** The contract that may carry it out. */
+  spender: addressText,
+  nonce: digitsText,
+  /** Unix seconds; both ends are excluded. */
+  validAfter: digitsText,
+  deadline: digitsText,
+  /** The payee. */
+  to: addressText,
+})
+export type TokenPermit = v.InferOutput<typeof Text>
+
+export type DecodedPermit = { ok: true; permit: TokenPermit } | { ok: false; problem: string }
+
+export function encodePermit(permit: TokenPermit): Uint8Array {
+  const { chainId, verifyingContract, from, token, amount, spender, nonce, validAfter, deadline, to } = permit
+  const spelled = { amount: amount.toString(), spender, nonce: nonce.toString(), validAfter: validAfter.toString(), deadline: deadline.toString(), to }
+  return new TextEncoder().encode(stringifyJson({ chainId, verifyingContract, from, token, ...spelled }))
+}
+
+/** Reads a permit in its one spelling. */
+export function decodePermit(bytes: Uint8Array): DecodedPermit {
+  const read = readSignedText(bytes, Text, encodePermit)
+  return read.ok ? { ok: true, permit: read.value } : read
+}
+
+/** The EIP-712 typed data of a permit, as a wallet is asked to sign it. Its payer is whoever signs. */
+export function permitTypedData({ chainId, verifyingContract, token, amount, spender, nonce, deadline, to, validAfter }: TokenPermit) {
+  return {
+    domain: { name: 'Permit2', chainId, verifyingContract },
+    types: PERMIT_TYPES,
+    primaryType: 'PermitWitnessTransferFrom' as const,
+    message: { permitted: { token, amount }, spender, nonce, deadline, witness: { to, validAfter } },
+  }
+}
+
+/** The account whose key signed a permit; undefined for a signature that is none, or that is malleable. */
+export function permitSignerOf(permit: TokenPermit, signature: Uint8Array): string | undefined {
+  return recoverSigner(hashTypedData(permitTypedData(permit)), signature)
+}
+
+/**
+ * Compares a payment with a permit that is to be signed, field by field. `ok` means: whoever sends it moves exactly this amount of this token from
+ * the payer to the recipient, once, before `latest` (Unix seconds), or nothing; and the payer is charged nothing beside.
+ */
+export function matchPermit(intent: PaymentIntent, bytes: Uint8Array, latest: bigint): Match {
+  const decoded = decodePermit(bytes)
+  if (!decoded.ok) return refuse(decoded.problem, bytes)
+  const { permit } = decoded
+  const { symbol, decimals } = intent.asset
+  const token = permit.token.toLowerCase() === intent.asset.address.toLowerCase()
+  const spell = (atomic: bigint) => `${formatAmount(atomic, decimals)} ${symbol}`
+  const rows: MatchRow[] = [
+    equalRow('network', intent.network, `eip155:${permit.chainId}`),
+    equalRow('sender', intent.sender, permit.from),
+    { field: 'recipient', ok: permit.to === intent.recipient && permit.to !== intent.sender, expected: intent.recipient, got: permit.to },
+    { field: 'amount', ok: permit.amount === intent.amountAtomic && permit.amount > 0n, expected: spell(intent.amountAtomic), got: spell(permit.amount) },
+    { field: 'asset', ok: token && !intent.asset.native, expected: symbol, got: token ? symbol : permit.token },
+    // Any other contract could send the tokens wherever it likes.
+    equalRow('spender', EXACT_PERMIT2_PROXY, permit.spender),
+    equalRow('contract', PERMIT2, permit.verifyingContract),
+    { field: 'fee', ok: true, expected: 'nothing', got: 'nothing' },
+    {
+      field: 'expiry',
+      ok: permit.deadline <= latest && permit.validAfter < permit.deadline,
+      expected: `until ${spellTime(latest)}`,
+      got: `until ${spellTime(permit.deadline)}`,
+    },
+    { field: 'instructions', ok: true, expected: 'one transfer of the token, once', got: 'one transfer of the token, once' },
+  ]
+  return conclude(rows, ['evm-permit', meaningOf(intent.network, permit)])
+}
+
+/** The permit as one step of the review. */
+export function describePermit(bytes: Uint8Array, { symbol, decimals }: { symbol: string; decimals: number }): Step[] {
+  const decoded = decodePermit(bytes)
+  if (!decoded.ok) return []
+  const { from, to, amount, token, spender, nonce } = decoded.permit
+  return [{ kind: 'token_transfer', facts: { from, to, amount: `${formatAmount(amount, decimals)} ${symbol}`, token, spender, nonce: nonce.toString() } }]
+}
+
+/** Everything that matters to the payer; the nonce and the times do not. */
+function meaningOf(network: NetworkId, { chainId, verifyingContract, from, token, amount, spender, to }: TokenPermit): string {
+  return [chainIdOf(network), chainId, verifyingContract, from, token.toLowerCase(), amount, spender, to].join(' ')
+}

@@ -1,0 +1,139 @@
+import { Trans } from '@lingui/react/macro'
+import { useCallback, useEffect } from 'react'
+import { canRebuild, isPaid } from '../../../payment/machine.ts'
+import type { PaymentRun } from '../../../payment/run.ts'
+import { useNetwork } from '../../../shell/use-config.ts'
+import { Address } from '../../../ui/Address.tsx'
+import { Amount } from '../../../ui/Amount.tsx'
+import { toneClass } from '../../../ui/Badge.tsx'
+import { Banner } from '../../../ui/Banner.tsx'
+import { Button } from '../../../ui/Button.tsx'
+import { Card } from '../../../ui/Card.tsx'
+import { cx } from '../../../ui/cx.ts'
+import { Icon } from '../../../ui/Icon.tsx'
+import { Skeleton } from '../../../ui/Skeleton.tsx'
+import { Spinner } from '../../../ui/Spinner.tsx'
+import { BuildStep } from '../../checkout/BuildStep.tsx'
+import { ReviewStep } from '../../checkout/ReviewStep.tsx'
+import { StepHeading } from '../../checkout/StepHeading.tsx'
+import { useRunState } from '../../checkout/use-run.ts'
+import { WalletStep } from '../../checkout/WalletStep.tsx'
+import { allowanceProgress } from './allowance-words.ts'
+import { useAllowance } from './use-allowance.ts'
+import type { Visit } from './visit.ts'
+
+export type AllowanceStepProps = { visit: Visit; payment: PaymentRun; onLeave: () => void }
+
+/** Before a permit is signed: whether Permit2 may take the amount, and the one transaction that allows it where it may not. */
+export function AllowanceStep({ visit, payment, onLeave }: AllowanceStepProps) {
+  const { allowance, look, renew, run } = useAllowance(visit, payment)
+  const { asset } = payment.state().order
+  const { symbol } = asset
+  switch (allowance) {
+    case 'enough':
+    case 'reading':
+      return (
+        <Card>
+          <div aria-busy="true">
+            <StepHeading>
+              <Trans>Looking whether Permit2 may take {symbol} from you</Trans>
+            </StepHeading>
+            <Skeleton className="mt-5 h-7 w-3/4" />
+          </div>
+        </Card>
+      )
+    case 'held':
+      return (
+        <Banner role="alert" tone="warn">
+          <Trans>This request is open in another tab. Go on there.</Trans>
+        </Banner>
+      )
+    case 'unread':
+      return (
+        <Card>
+          <StepHeading>
+            <Trans>Your connection to the network does not answer</Trans>
+          </StepHeading>
+          <p className="mt-1 text-sm text-muted">
+            <Trans>Nothing was sent. What Permit2 may take is read first.</Trans>
+          </p>
+          <div className="mt-5 flex flex-wrap gap-2">
+            <Button icon={<Icon name="refresh" />} onClick={look} variant="primary">
+              <Trans>Try again</Trans>
+            </Button>
+            <Button onClick={onLeave}>
+              <Trans>Change the payment</Trans>
+            </Button>
+          </div>
+        </Card>
+      )
+    case 'missing':
+      return run && <Allowing key={run.state().order.id} look={look} onLeave={onLeave} renew={renew} run={run} />
+  }
+}
+
+type AllowingProps = { run: PaymentRun; look: () => void; renew: () => void; onLeave: () => void }
+
+/** The transaction that allows it, through the same review, wallet and chain as a payment. */
+function Allowing({ run, look, renew, onLeave }: AllowingProps) {
+  const state = useRunState(run)
+  const paid = isPaid(state)
+  const over = state.step === 'failed'
+  useEffect(() => {
+    // Whatever the wallet made of it, what counts is what is allowed now.
+    if (paid || over) look()
+  }, [paid, over, look])
+  const leave = useCallback(() => void run.cancel().then(onLeave), [run, onLeave])
+  switch (state.step) {
+    case 'draft':
+    case 'building':
+    case 'expired_unsigned':
+    case 'cancelled':
+      return <BuildStep onChange={leave} onStart={leave} run={run} state={state} />
+    case 'review':
+    case 'rejected':
+      return <ReviewStep key={state.attempt} onChange={leave} run={run} state={state} summary={<Summary run={run} />} />
+    case 'awaiting_wallet':
+      return <WalletStep onChange={leave} state={state} />
+    default: {
+      const { title, body, tone, icon, working } = allowanceProgress(state)
+      return (
+        <Card>
+          <div className="flex items-start gap-4">
+            <span className={cx('inline-flex size-10 shrink-0 items-center justify-center rounded-full', toneClass[tone])}>
+              {working ? <Spinner /> : <Icon name={icon} size={20} />}
+            </span>
+            <div className="min-w-0">
+              <StepHeading>{title}</StepHeading>
+              <p className="text-sm text-muted">{body}</p>
+            </div>
+          </div>
+          {over && (
+            <Button className="mt-4" icon={<Icon name="refresh" />} onClick={canRebuild(state) ? () => void run.rebuild() : renew} variant="primary">
+              <Trans>Prepare it again</Trans>
+            </Button>
+          )}
+        </Card>
+      )
+    }
+  }
+}
+
+function Summary({ run }: { run: PaymentRun }) {
+  const { order } = run.state()
+  const network = useNetwork(order.network)
+  return (
+    <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
+      <p className="text-sm text-muted">
+        <Trans>First you let Permit2 take at most</Trans>
+      </p>
+      <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="xl" symbol={order.asset.symbol} />
+      <p className="mt-2 text-sm text-muted">
+        <Trans>
+          from your account on {network?.name ?? order.network}, and only where you sign for it. Permit2 is the contract{' '}
+          <Address copy full value={order.recipient} />. This moves nothing but the network fee; the payment itself comes after it.
+        </Trans>
+      </p>
+    </div>
+  )
+}

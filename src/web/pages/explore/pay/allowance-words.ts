@@ -1,0 +1,48 @@
+import { t } from '@lingui/core/macro'
+import type { PaymentState } from '../../../payment/machine.ts'
+import type { PaidProgress } from './progress-words.ts'
+
+type Outgoing = Extract<PaymentState, { sent: unknown }>
+
+/** How the transaction that lets Permit2 take an amount is doing. */
+export function allowanceProgress(state: Outgoing): PaidProgress {
+  const { walletName } = state.order
+  switch (state.step) {
+    case 'signed':
+    case 'broadcast':
+    case 'submitted':
+      return {
+        title: t`Allowing it`,
+        body: t`The network has your leave and confirms it. Then you sign the payment.`,
+        tone: 'info',
+        icon: 'hourglass',
+        working: true,
+      }
+    case 'confirmed':
+    case 'finalized':
+      return { title: t`Allowed`, body: t`Permit2 may take this amount where you sign for it.`, tone: 'good', icon: 'check', working: false }
+    case 'rolled_back':
+      return { title: t`Taken back by the network`, body: t`The block with your leave is gone. It may land again.`, tone: 'bad', icon: 'back', working: true }
+    case 'unknown':
+      return {
+        title: t`Checking whether it was sent`,
+        body:
+          state.reason === 'wallet_lost'
+            ? t`${walletName}’s answer got lost. If its window is still open, answer it there. This page looks on the chain for it.`
+            : t`It was sent, and the network does not show it yet.`,
+        tone: 'warn',
+        icon: 'question',
+        working: true,
+      }
+    case 'failed':
+      return state.reason === 'other'
+        ? {
+            title: t`Another amount was allowed`,
+            body: t`${walletName} let you change it, and it is less than this payment needs. Nothing was paid. Ask for the terms again.`,
+            tone: 'warn',
+            icon: 'warning',
+            working: false,
+          }
+        : { title: t`It was not allowed`, body: t`The transaction did not go through. Nothing was paid.`, tone: 'bad', icon: 'cross', working: false }
+  }
+}

@@ -1,0 +1,73 @@
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { isPaid } from '../../../payment/machine.ts'
+import type { PaymentRun } from '../../../payment/run.ts'
+import { useNetwork } from '../../../shell/use-config.ts'
+import { openAllowance } from './runs.ts'
+import type { Visit } from './visit.ts'
+
+const LOOK_AGAIN_MS = 2_000
+const LATE_LOOKS = 10
+
+type Allowance = 'reading' | 'unread' | 'missing' | 'enough' | 'held'
+
+export type AllowanceView = {
+  allowance: Allowance
+  /** Reads once more what is allowed. */
+  look: () => void
+  /** Begins the allowance anew, where the one before ended. */
+  renew: () => void
+  run: PaymentRun | undefined
+}
+
+/** Reads what Permit2 may take of the payer's token, prepares what allows it, and builds the payment once it may. */
+export function useAllowance(visit: Visit, payment: PaymentRun): AllowanceView {
+  const { order } = payment.state()
+  const network = useNetwork(order.network)
+  const [allowance, setAllowance] = useState<Allowance>('reading')
+  const [run, setRun] = useState<PaymentRun>()
+  const [turn, setTurn] = useState(0)
+  const begun = useRef<PaymentRun>(undefined)
+  const late = useRef(0)
+  const look = useCallback(() => setTurn((count) => count + 1), [])
+  const renew = useCallback(() => {
+    begun.current = undefined
+    look()
+  }, [look])
+
+  useEffect(() => {
+    if (!network) return
+    let current = true
+    void judge()
+
+    async function judge() {
+      try {
+        const { readAllowance } = await import('./messages.ts')
+        if (!network) return
+        const allowed = await readAllowance(network, order.asset.address, order.sender)
+        if (!current) return
+        if (allowed >= order.amountAtomic) {
+          setAllowance('enough')
+          return void payment.build()
+        }
+        // What was allowed a moment ago is not asked for again because a node is late; what failed, only by the reader's word.
+        const before = begun.current?.state()
+        if (before && isPaid(before) && late.current++ < LATE_LOOKS) return void setTimeout(() => current && look(), LOOK_AGAIN_MS)
+        if (before?.step === 'failed') return
+        const opened = await openAllowance(visit, order)
+        if (!current) return
+        setAllowance(opened === 'held' ? 'held' : 'missing')
+        if (opened === 'held') return
+        begun.current = opened
+        setRun(opened)
+        if (opened.state().step === 'draft') void opened.build()
+      } catch {
+        if (current) setAllowance('unread')
+      }
+    }
+    return () => {
+      current = false
+    }
+  }, [network, order, payment, turn, visit, look])
+
+  return { allowance, look, renew, run }
+}
