@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { SCOPES, type Plan, PLANS } from './api-key.ts'
-import { timestamp } from './fields.ts'
+import { plainNumber, timestamp } from './fields.ts'
 
 /** What the API says of a key, and what is said to make one. */
 
@@ -49,9 +49,11 @@ export const ApiKeyInput = v.strictObject({
   plan: v.optional(plan, 'standard'),
   environment: v.optional(v.picklist(['live', 'test']), 'live'),
   /** Up to the year 9999. */
-  expiresAt: v.optional(v.pipe(v.number(), v.integer(), v.maxValue(253_402_300_799_999))),
+  expiresAt: v.optional(
+    v.pipe(plainNumber, v.integer('Expected whole milliseconds.'), v.maxValue(253_402_300_799_999, 'Expected a time before the year 10000.')),
+  ),
 })
 
 export const RotationInput = v.strictObject({
-  graceSeconds: v.picklist(GRACE_SECONDS, `Expected one of ${GRACE_SECONDS.join(', ')}.`),
+  graceSeconds: v.pipe(plainNumber, v.picklist(GRACE_SECONDS, `Expected one of ${GRACE_SECONDS.join(', ')}.`)),
 })

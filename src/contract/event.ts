@@ -18,15 +18,17 @@ export type PaymentEvent = v.InferOutput<typeof PaymentEvent>
 /** A message of the live stream of any kind. */
 export const StreamEvent = v.object({ type: v.picklist(EVENT_KINDS), ...streamed })
 
+const keys = v.pipe(v.array(v.string()), v.minLength(1, 'Expected at least one key.'), v.maxLength(50, 'Expected at most 50 keys.'))
+
 /** What a client says on `GET /ws`. */
 export const SocketRequest = v.variant('method', [
   v.strictObject({ method: v.literal('authenticate'), apiKey: v.string() }),
   v.strictObject({
     method: v.literal('subscribe'),
-    keys: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(50)),
-    since: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,18}$/))),
+    keys,
+    since: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,18}$/, 'Expected the id of an event.'))),
   }),
-  v.strictObject({ method: v.literal('unsubscribe'), keys: v.pipe(v.array(v.string()), v.minLength(1), v.maxLength(50)) }),
+  v.strictObject({ method: v.literal('unsubscribe'), keys }),
 ])
 export type SocketRequest = v.InferOutput<typeof SocketRequest>
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { address } from './address-field.ts'
-import { atomic, decimal, describe as quote, metadata, paymentId, resource, timestamp, wholeNumber } from './fields.ts'
+import { atomic, decimal, describe as quote, metadata, paymentId, plainNumber, resource, timestamp, wholeNumber } from './fields.ts'
 import { parseJson } from './json.ts'
 
 const problemOf = (schema: v.GenericSchema, value: unknown) => v.safeParse(schema, value).issues?.[0].message
@@ -17,6 +17,21 @@ describe('decimal', () => {
 
   test('refuses numbers that JSON cannot spell', () => {
     for (const value of [Number.NaN, Infinity, -Infinity]) expect(v.is(decimal, value)).toBe(false)
+  })
+})
+
+describe('plainNumber', () => {
+  test.each([
+    ['30', 30],
+    ['30.0', 30],
+    ['3e1', 30],
+    ['1.5', 1.5],
+  ])('reads %s as %d', (text, number) => {
+    expect(v.parse(plainNumber, parseJson(text))).toBe(number)
+  })
+
+  test.each(['"30"', 'null', '[30]'])('refuses %s', (text) => {
+    expect(problemOf(plainNumber, parseJson(text))).toMatch(/^Expected a number, received /)
   })
 })
 
@@ -67,7 +82,7 @@ describe('address', () => {
 })
 
 describe('resource', () => {
-  test.each(['https://example.com/a?b=c#d', 'http://localhost:3000/', 'https://müller.example/ü'])('takes %s', (text) => {
+  test.each(['https://example.com/a?b=c#d', 'http://localhost:3000/', 'https://müller.example/ü', 'HTTPS://EXAMPLE.com/A'])('takes %s', (text) => {
     expect(v.is(resource, text)).toBe(true)
   })
 

@@ -14,6 +14,12 @@ function expectedNumber({ input }: { input: unknown }): string {
   return `Expected a number, received ${describe(input)}.`
 }
 
+/** A JSON number that is no money, however it is spelled: `30`, `30.0`, `3e1`. */
+export const plainNumber = v.pipe(
+  v.union([v.pipe(v.number(), v.finite(expectedNumber)), v.instance(LosslessNumber)], expectedNumber),
+  v.transform((value) => (typeof value === 'number' ? value : Number(value.value))),
+)
+
 /** Atomic units as text, for example `"10000000000000000"`. */
 export const atomic = v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,77})$/, 'Expected atomic units as a string of digits.'))
 
@@ -25,7 +31,7 @@ export const timestamp = v.pipe(v.number(), v.integer())
 export const resource = v.pipe(
   v.string(),
   v.maxLength(2048, 'Expected at most 2048 characters.'),
-  v.check((text) => /^https?:\/\/\S+$/.test(text) && URL.canParse(text), 'Expected an absolute http or https URL.'),
+  v.check((text) => /^https?:\/\/\S+$/i.test(text) && URL.canParse(text), 'Expected an absolute http or https URL.'),
 )
 
 const MAX_METADATA_KEYS = 32

@@ -12,7 +12,7 @@ const list = {
   limit: v.optional(wholeNumber(1, 500), '50'),
   offset: v.optional(wholeNumber(0, 1_000_000_000), '0'),
   /** Additions from here on. `cursor` comes from `nextCursor` and takes the place of `offset`. */
-  cursor: v.optional(v.pipe(v.string(), v.maxLength(200))),
+  cursor: v.optional(v.pipe(v.string(), v.maxLength(200, 'Expected nextCursor of an answer before.'))),
   /** One status or several with commas. */
   status: v.optional(
     v.pipe(
@@ -28,7 +28,7 @@ const list = {
   minAmount: v.optional(v.string()),
   maxAmount: v.optional(v.string()),
   /** Payment id, signature, address, `metadata.referenceId`, or the start of the resource. */
-  q: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(300))),
+  q: v.optional(v.pipe(v.string(), v.minLength(1, 'Expected some text.'), v.maxLength(300, 'Expected at most 300 characters.'))),
 }
 
 const page = {

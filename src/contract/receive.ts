@@ -1,16 +1,16 @@
 import * as v from 'valibot'
 import { address } from './address-field.ts'
-import { atomic, decimal, describe, resource, timestamp } from './fields.ts'
+import { atomic, decimal, describe, plainNumber, resource, timestamp } from './fields.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 import { ProofCheck } from './proof.ts'
 
 /** What a seller hands in to have a payment proof checked, and what it is told. */
 
 const timeout = v.pipe(
-  v.number(),
+  plainNumber,
   v.check(
-    (seconds) => Number.isInteger(seconds) && seconds >= 1 && seconds <= 120,
-    (issue) => `Expected whole seconds from 1 to 120, received ${describe(issue.input)}.`,
+    (seconds) => seconds >= 1 && seconds <= 120,
+    (issue) => `Expected seconds from 1 to 120, received ${describe(issue.input)}.`,
   ),
 )
 

@@ -64,6 +64,15 @@ describe('a payment', () => {
   ])('with %s is a problem, never an exception', (_, value) => {
     expect(decodePayload(encodeHeader(value))).toEqual({ ok: false, problem: expect.stringMatching(/not an x402 payment/) })
   })
+
+  test('that cannot be read is told in words', () => {
+    expect(decodePayload(encodeHeader({ ...V1, x402Version: 3 }))).toMatchObject({
+      problem: 'The proof is not an x402 payment: at x402Version: Expected one of 1, 2, received 3.',
+    })
+    expect(decodePayload(encodeHeader([]))).toMatchObject({
+      problem: expect.stringMatching(/: Expected .*, received an array\.$|: Expected one of 1, 2, received nothing\.$/),
+    })
+  })
 })
 
 describe('networks', () => {

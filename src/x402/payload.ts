@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { explainIssue } from '#contract/explain-issue.ts'
 import { decodeHeader } from './header.ts'
 import { EIP3009_METHOD, NATIVE_TRANSFER_METHOD, PERMIT2_METHOD, SIGNED_TRANSACTION_METHOD, TXID_METHOD } from './methods.ts'
 import { Requirements, ResourceInfo } from './requirements.ts'
@@ -37,7 +38,7 @@ export function readPayload(value: unknown): DecodedPayload {
   const result = v.safeParse(PaymentPayload, value)
   if (result.success) return { ok: true, payload: result.output }
   const [issue] = result.issues
-  return { ok: false, problem: `The proof is not an x402 payment: at ${v.getDotPath(issue) ?? 'its root'}, ${issue.message}` }
+  return { ok: false, problem: `The proof is not an x402 payment: at ${v.getDotPath(issue) ?? 'its root'}: ${explainIssue(issue)}` }
 }
 
 export function schemeOf(payment: PaymentPayload): string {

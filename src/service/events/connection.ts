@@ -2,10 +2,12 @@ import * as v from 'valibot'
 import type { RawData, WebSocket } from 'ws'
 import { PLANS } from '#contract/api-key.ts'
 import { SocketRequest } from '#contract/event.ts'
+import { describe } from '#contract/fields.ts'
 import { JsonProblem, parseJson } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Context } from '../context.ts'
 import { toProblem } from '../http/envelope.ts'
+import { parseInput } from '../http/parse-input.ts'
 import { authenticate, type Authenticated } from '../keys/authenticate.ts'
 import { lackOf } from '../keys/lack-of.ts'
 import { takeSocket } from '../limits/socket-lease.ts'
@@ -123,8 +125,13 @@ function readRequest(data: RawData, isBinary: boolean): SocketRequest {
     if (error instanceof JsonProblem) throw new ProblemError('INVALID_PARAMETERS', { message: error.message }, { cause: error })
     throw error
   }
-  const result = v.safeParse(SocketRequest, value)
-  if (result.success) return result.output
-  const [issue] = result.issues
-  throw new ProblemError('INVALID_PARAMETERS', { message: `${v.getDotPath(issue) ?? 'message'}: ${issue.message}` })
+  const { method } = isRecord(value) ? value : {}
+  const schema = SocketRequest.options.find(({ entries }) => entries.method.literal === method)
+  if (schema) return v.parse(SocketRequest, parseInput({ body: schema }, { body: value }).body)
+  const methods = SocketRequest.options.map(({ entries }) => entries.method.literal).join(', ')
+  throw new ProblemError('INVALID_PARAMETERS', { message: `method: Expected one of ${methods}, received ${describe(method)}.` })
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }

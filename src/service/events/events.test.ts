@@ -178,7 +178,12 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
 
   test.each([
     ['not JSON', 'hello', 'Expected well-formed JSON.'],
-    ['an unknown method', { method: 'dance' }, /^method: /],
+    ['an unknown method', { method: 'dance' }, 'method: Expected one of authenticate, subscribe, unsubscribe, received "dance".'],
+    ['a list', [], 'method: Expected one of authenticate, subscribe, unsubscribe, received nothing.'],
+    ['no keys', { method: 'subscribe' }, 'keys: Expected an array, received nothing.'],
+    ['an empty list of keys', { method: 'unsubscribe', keys: [] }, 'keys: Expected at least one key.'],
+    ['a position that is no id', { method: 'subscribe', keys: ['payments'], since: 'x' }, 'since: Expected the id of an event.'],
+    ['a misspelt field', { method: 'subscribe', keys: ['payments'], sinse: '1' }, 'sinse: Unknown field. Did you mean since?'],
     [
       'an unknown key',
       { method: 'subscribe', keys: ['everything'] },

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { explainIssue } from '#contract/explain-issue.ts'
 import { describe } from '#contract/fields.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
@@ -25,7 +26,7 @@ export function parseInput(schemas: Schemas, raw: { [P in Parts]?: unknown }): R
     }
     const result = v.safeParse(schema, value)
     if (result.success) input[part] = result.output
-    else for (const issue of result.issues) details[fieldOf(issue) ?? part] ??= explain(issue, schema)
+    else for (const issue of result.issues) details[fieldOf(issue, part) ?? part] ??= explain(issue, schema)
     Object.assign(details, unknownFields(schema, value))
   }
   const fields = Object.keys(details)
@@ -53,33 +54,15 @@ function unknownFields(schema: v.GenericSchema, value: object): Record<string, s
   )
 }
 
-function fieldOf(issue: v.BaseIssue<unknown>): string | null {
-  return v.getDotPath(issue)
+/** Query parameters are texts, whatever is made of them. */
+function fieldOf(issue: v.BaseIssue<unknown>, part: Parts): string | null {
+  return part === 'query' ? String(issue.path?.[0]?.key ?? part) : v.getDotPath(issue)
 }
 
 function explain(issue: v.BaseIssue<unknown>, schema: v.GenericSchema): string {
-  // A schema with words of its own says them; valibot's own words begin with "Invalid".
-  if (!issue.message.startsWith('Invalid ')) return issue.message
-  const [place] = issue.path ?? []
-  const missing = place && 'origin' in place && place.origin === 'key' && issue.expected !== 'never'
-  const expects = missing && isStrictObject(schema) && typeof place.key === 'string' ? (schema.entries[place.key]?.expects ?? null) : issue.expected
-  return `Expected ${expects ? inWords(expects) : 'another value'}, received ${describe(missing ? undefined : issue.input)}.`
-}
-
-const WORDS: Readonly<Record<string, string>> = {
-  string: 'a string',
-  number: 'a number',
-  boolean: 'true or false',
-  Object: 'an object',
-  Array: 'an array',
-  '(number | LosslessNumber)': 'a number',
-}
-
-function inWords(expects: string): string {
-  const word = WORDS[expects]
-  if (word) return word
-  const choices = /^\(((?:"|\d).*)\)$/.exec(expects)?.[1]
-  return choices ? `one of ${choices.replaceAll(' | ', ', ')}` : expects
+  const [place, deeper] = issue.path ?? []
+  const known = isStrictObject(schema) && !deeper && typeof place?.key === 'string'
+  return explainIssue(issue, known ? schema.entries[place.key]?.expects : undefined)
 }
 
 function isStrictObject(schema: v.GenericSchema): schema is v.GenericSchema & { entries: Record<string, v.GenericSchema> } {

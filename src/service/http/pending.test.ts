@@ -66,9 +66,8 @@ test('a key without the scope may not hand proofs in', async () => {
 })
 
 test.each([
-  { timeout: 0 },
-  { timeout: 121 },
-  { timeout: 1.5 },
+  { timeout: 0.999 },
+  { timeout: 120.5 },
   { timeout: '30' },
   { expectedAmount: '0.01' },
   { paymentProof: 1 },
@@ -76,4 +75,14 @@ test.each([
   { expectedAmmount: 1 },
 ])('a request with %j is refused before the proof is read', async (body) => {
   expect(await receive(body)).toMatchObject({ http: 400, error: { code: 'INVALID_PARAMETERS' } })
+})
+
+test.each(['1', '120', '30.0', '3e1', '1.5'])('a timeout of %s seconds is taken, however the number is spelled', async (timeout) => {
+  status = 'confirmed'
+  const response = await fetch(`${app.url}/payment/receive`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: `${JSON.stringify(BODY).slice(0, -1)},"timeout":${timeout}}`,
+  })
+  expect(response.status).toBe(200)
 })

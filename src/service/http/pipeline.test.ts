@@ -206,6 +206,11 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
       type: 'Expected one of "sent", "received", "all", received "both".',
       ofset: 'Unknown field. Did you mean offset?',
     })
+    const words = await get('/payments?q=&status=paid')
+    expect((await words.json()).error.details).toEqual({
+      q: 'Expected some text.',
+      status: expect.stringMatching(/^Expected one of "created", .* received "paid"\.$/),
+    })
   })
 
   test('an unexpected error says nothing but the request id, and is logged without secrets', async () => {

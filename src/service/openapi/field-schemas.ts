@@ -1,7 +1,7 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { address } from '#contract/address-field.ts'
-import { atomic, decimal, metadata, paymentId, resource, timestamp } from '#contract/fields.ts'
+import { atomic, decimal, metadata, paymentId, plainNumber, resource, timestamp } from '#contract/fields.ts'
 
 export type JsonSchema = Record<string, unknown>
 
@@ -10,6 +10,7 @@ const shared = new Map<unknown, JsonSchema>([
   [address.pipe[0], { type: 'string', description: 'EVM (`0x` and 40 hex digits, EIP-55 checked when mixed-case) or Solana (base58 of 32 bytes) address.' }],
   [atomic.pipe[0], { type: 'string', pattern: '^(0|[1-9][0-9]{0,77})$', description: 'Atomic units (wei, lamports) as digits.' }],
   [decimal.pipe[0], { type: 'number', description: 'Read from its digits, never through a double.' }],
+  [plainNumber.pipe[0], { type: 'number' }],
   [metadata.pipe[0], { type: 'object', maxProperties: 32, additionalProperties: true, description: 'Free-form, at most 4 KiB and 10 levels.' }],
   [paymentId.pipe[0], { type: 'string', pattern: '^pay_[1-9A-HJ-NP-Za-km-z]{22}$' }],
   [resource.pipe[0], { type: 'string', format: 'uri', maxLength: 2048, description: 'URL of the protected resource.' }],

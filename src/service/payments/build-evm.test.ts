@@ -193,7 +193,7 @@ test('every wrong field is named at once, and an unknown token with those that a
       details: {
         amount: expect.stringMatching(/above 0/),
         asset: expect.stringMatching(/^Expected an asset of Local EVM .*ETH 0xEeee.*USDC 0x5FbDB.*received "DAI"/),
-        priorityFee: expect.any(String),
+        priorityFee: 'Expected 0 or more, received -1.',
       },
     },
   })

@@ -51,5 +51,6 @@ export function readPriorityFee(text: string | undefined, decimals: number): big
   if (text === undefined) return undefined
   if (/^0(\.0+)?([eE][+-]?[0-9]+)?$/.test(text)) return 0n
   const parsed = parseAmount(text, decimals)
+  if (!parsed.ok && parsed.problem === 'not_positive') return `Expected 0 or more, received ${text}.`
   return parsed.ok ? parsed.atomic : describeAmountProblem(parsed.problem, text, decimals)
 }

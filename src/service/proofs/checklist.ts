@@ -27,7 +27,7 @@ export class ProofRefused extends ProblemError {
 
   constructor(reason: ProofReason, check: ProofCheck, checks: readonly ProofCheck[]) {
     super('INVALID_PAYMENT_PROOF', {
-      message: `The payment proof is not valid: ${check.name}. Expected ${check.expected}, received ${check.got}.`,
+      message: `The payment proof is not valid: ${check.name}. Expected ${check.expected}, received ${check.got.replace(/\.$/, '')}.`,
       details: { reason, check: check.name, expected: check.expected, got: check.got, checks: [...checks] },
     })
     this.reason = reason

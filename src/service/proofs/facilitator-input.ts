@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
 import type { FacilitatorInput } from '#contract/facilitator.ts'
+import { explainIssue } from '#contract/explain-issue.ts'
 import { describe } from '#contract/fields.ts'
 import { familyOf, findAsset } from '#contract/network.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
@@ -32,13 +33,13 @@ type Asked = { requirements: Requirements; resource: ResourceInfo | null }
 /** v1 says the resource within; in v2 a server may say it in `extra`, as a URL or with its description and type. */
 function readRequirements(version: 1 | 2, value: unknown): Asked | string {
   const result = version === 1 ? v.safeParse(RequirementsV1, value) : v.safeParse(Requirements, value)
-  if (!result.success) return `At ${v.getDotPath(result.issues[0]) ?? 'the root'}: ${result.issues[0].message}`
+  if (!result.success) return `At ${v.getDotPath(result.issues[0]) ?? 'the root'}: ${explainIssue(result.issues[0])}`
   if ('maxAmountRequired' in result.output) return fromV1(result.output)
   const requirements = result.output
   const { resource } = requirements.extra
   if (resource === undefined) return { requirements, resource: null }
   const told = v.safeParse(ResourceInfo, typeof resource === 'string' ? { url: resource } : resource)
-  return told.success ? { requirements, resource: told.output } : `At extra.resource: ${told.issues[0].message}`
+  return told.success ? { requirements, resource: told.output } : `At extra.resource: ${explainIssue(told.issues[0])}`
 }
 
 function toTerms(context: Context, { requirements, resource, version }: Asked & { version: 1 | 2 }): Terms {

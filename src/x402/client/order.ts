@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { EVM_NATIVE, parseAddress, SOLANA_NATIVE, type Family } from '#contract/address.ts'
+import { explainIssue } from '#contract/explain-issue.ts'
 import type { NetworkId } from '#contract/network.ts'
 import { EXACT_SCHEME } from '../methods.ts'
 import { readNetwork } from '../networks.ts'
@@ -71,5 +72,5 @@ function readV1(value: unknown): { requirements: Requirements; stated: ResourceI
 function parse<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, value)
   if (result.success) return result.output
-  throw new OrderProblem(`The seller's terms are not readable: at ${v.getDotPath(result.issues[0]) ?? 'their root'}, ${result.issues[0].message}`)
+  throw new OrderProblem(`The seller's terms are not readable: at ${v.getDotPath(result.issues[0]) ?? 'their root'}: ${explainIssue(result.issues[0])}`)
 }
