@@ -41,14 +41,14 @@ export async function review(page: Page, wallet: WalletName): Promise<void> {
 }
 
 export async function expectReviewed(page: Page, wallet: WalletName | 'Demo wallet'): Promise<void> {
-  await expect(page.getByRole('heading', { name: 'Check and sign' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: /^Check and (pay|sign)$/ })).toBeVisible()
   await expect(page.getByText('All equal')).toBeVisible()
   await expect(page.getByText('Passed', { exact: true })).toBeVisible()
   await expect(signButton(page, wallet)).toBeEnabled()
 }
 
 export function signButton(page: Page, wallet: WalletName | 'Demo wallet') {
-  return page.getByRole('button', { name: new RegExp(`^Sign (again )?in ${wallet}$`) })
+  return page.getByRole('button', { name: new RegExp(`^(Pay|Sign) with ${wallet}$`) })
 }
 
 /** The page says `Paid` only after its own RPC showed the transfer. */

@@ -26,7 +26,7 @@ for (const { symbol, family, order, amount } of CASES) {
 
     await page.getByRole('button', { name: 'Review payment' }).click()
     await expectReviewed(page, 'Demo wallet')
-    await page.getByRole('button', { name: 'Sign in Demo wallet' }).click()
+    await page.getByRole('button', { name: 'Pay with Demo wallet' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     await expectPaid(page)
     await until(async () => (await holdings()) - before === (symbol === 'ETH' ? parseEther(amount) : 100_000_000n), 'the seller’s money')
@@ -42,7 +42,7 @@ test('rejecting in the demo wallet pays nothing', async ({ net, chains, visitor 
   await page.getByRole('dialog', { name: 'Connect this page?' }).getByRole('button', { name: 'Connect' }).click()
   await page.getByRole('button', { name: 'Review payment' }).click()
   await expectReviewed(page, 'Demo wallet')
-  await page.getByRole('button', { name: 'Sign in Demo wallet' }).click()
+  await page.getByRole('button', { name: 'Pay with Demo wallet' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
 
   await expect(page.getByRole('alert').filter({ hasText: 'You cancelled in Demo wallet.' })).toContainText('Nothing was sent.')

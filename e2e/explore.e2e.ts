@@ -1,9 +1,12 @@
 import type { Page } from '@playwright/test'
 import { PublicKey } from '@solana/web3.js'
-import { parseEther } from 'viem'
+import bs58 from 'bs58'
+import { erc20Abi, parseEther, type Address, type Hex } from 'viem'
+import { PERMIT2 } from '#chains/evm/authorization.ts'
+import type { Devnet } from '#devnet/network.ts'
 import { connect, expectReviewed, signButton } from './checkout.ts'
 import { giveUsdc, until } from './chain.ts'
-import { expect, test } from './fixtures.ts'
+import { expect, test, type Person } from './fixtures.ts'
 
 /** A person reads pages that cost money: the shop of the local network, paid in each of its currencies and versions. */
 
@@ -46,7 +49,7 @@ for (const version of [2, 1] as const) {
     await offerIn(page, '0.01').first().getByRole('button', { name: 'Review and pay' }).click()
     await expectReviewed(page, 'MetaMask')
     await signButton(page, 'MetaMask').click()
-    await page.getByRole('button', { name: 'Sign the proof in MetaMask' }).click({ timeout: 30_000 })
+    await page.getByRole('button', { name: 'Sign the proof with MetaMask' }).click({ timeout: 30_000 })
     await expectServed(page)
 
     expect(ethereum.sent).toHaveLength(1)
@@ -87,6 +90,89 @@ for (const version of [2, 1] as const) {
     expect(ethereum.typed).toEqual(['TransferWithAuthorization'])
   })
 }
+
+/** Of the devnet's own accounts, the buyer holds tokens of every kind. */
+function openBuyer(net: Devnet, open: (keys: { privateKeys: readonly Hex[]; secretKeys: readonly Uint8Array[] }) => Promise<Person>): Promise<Person> {
+  const { evm, solana } = net.wallets.buyer
+  return open({ privateKeys: [evm.privateKey], secretKeys: [bs58.decode(solana.secretKey)] })
+}
+
+test('an issue for WETH: one leave for exactly the price, one signature over every field of the permit', async ({ net, chains, open, expectError }) => {
+  expectError(REFUSED)
+  const { page, ethereum } = await openBuyer(net, open)
+  const token = net.evm.tokens.WETH?.address as Address
+  const held = () => chains.evm.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [net.wallets.seller.evm.address] })
+  const allowed = () => chains.evm.readContract({ address: token, abi: erc20Abi, functionName: 'allowance', args: [net.wallets.buyer.evm.address, PERMIT2] })
+  const before = await held()
+  expect(await allowed()).toBe(0n)
+
+  await askFor(page, `${net.urls.seller}/issues/1`)
+  await connect(page, 'MetaMask')
+  await offerIn(page, 'WETH').first().getByRole('button', { name: 'Review and pay' }).click()
+  await expectReviewed(page, 'MetaMask')
+  await expect(page.getByText('First you let Permit2 take at most')).toBeVisible()
+  await expect(page.getByRole('row', { name: /^Amount/ })).toContainText('at most 0.025 WETH')
+  await expect(page.getByRole('row', { name: /^Carried out by/ })).toContainText(PERMIT2)
+  await signButton(page, 'MetaMask').click()
+
+  // The leave is on the chain; the payment itself is reviewed on its own.
+  await expect(page.getByRole('row', { name: /^By the rules of/ })).toContainText(PERMIT2, { timeout: 30_000 })
+  await expect(page.getByRole('row', { name: /^To/ })).toContainText(net.wallets.seller.evm.address)
+  await expect(page.getByRole('row', { name: /^Network fee/ })).toContainText('nothing')
+  await expectReviewed(page, 'MetaMask')
+  expect(await allowed()).toBe(parseEther('0.025'))
+  await signButton(page, 'MetaMask').click()
+  await expectServed(page)
+
+  expect(ethereum.sent).toHaveLength(1)
+  expect(ethereum.typed).toEqual(['PermitWitnessTransferFrom'])
+  await until(async () => (await held()) - before === parseEther('0.025'), 'the seller’s 0.025 WETH')
+  expect(await allowed()).toBe(0n)
+})
+
+test('a permission that a reload interrupts is gone on with, not asked for again', async ({ net, open, expectError }) => {
+  expectError(REFUSED)
+  const { page, ethereum } = await openBuyer(net, open)
+  await askFor(page, `${net.urls.seller}/issues/1`)
+  await connect(page, 'MetaMask')
+  await offerIn(page, 'WETH').first().getByRole('button', { name: 'Review and pay' }).click()
+  await expectReviewed(page, 'MetaMask')
+  await page.reload()
+  await expectReviewed(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expect(page.getByRole('row', { name: /^By the rules of/ })).toBeVisible({ timeout: 30_000 })
+  await page.reload()
+  await expectReviewed(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expectServed(page)
+  expect(ethereum.sent).toHaveLength(1)
+  expect(ethereum.typed).toHaveLength(1)
+})
+
+test('an issue for USDC on Solana: one signature, and the seller pays the network', async ({ net, chains, open, expectError }) => {
+  expectError(REFUSED)
+  const { page, solana } = await openBuyer(net, open)
+  const own = new PublicKey(net.wallets.buyer.solana.address)
+  const mint = new PublicKey(net.solana.tokens['USDC']?.address ?? '')
+  const holdings = async () => {
+    const { value } = await chains.solana.getTokenAccountsByOwner(new PublicKey(net.wallets.seller.solana.address), { mint }, 'confirmed')
+    return value.reduce((sum, { account }) => sum + account.data.readBigUInt64LE(64), 0n)
+  }
+  const [before, lamports] = [await holdings(), await chains.solana.getBalance(own)]
+  await askFor(page, `${net.urls.seller}/issues/1`)
+  await connect(page, 'Phantom')
+  await offerIn(page, '2.5 USDC').filter({ hasText: 'Solana' }).getByRole('button', { name: 'Review and pay' }).click()
+  await expectReviewed(page, 'Phantom')
+  await expect(page.getByRole('row', { name: /^Network fee/ })).toContainText('nothing')
+  await expect(page.getByRole('row', { name: /^Fee paid by/ })).not.toContainText(own.toBase58())
+  await signButton(page, 'Phantom').click()
+  await expectServed(page)
+  await expect(page.getByRole('heading', { name: /^Paid/ })).toBeVisible({ timeout: 45_000 })
+
+  expect(solana.signed).toHaveLength(1)
+  await until(async () => (await holdings()) - before === 2_500_000n, 'the seller’s 2.5 USDC')
+  expect(await chains.solana.getBalance(own)).toBe(lamports)
+})
 
 test('an answer that fails after the payment is asked for again with the same payment, also after a reload', async ({ net, buyer, expectError }) => {
   expectError(REFUSED)

@@ -58,7 +58,7 @@ test('the guards Phantom adds to what it signs are no reason to refuse', async (
 test('the details of a payment are kept: resource, description, reference and a fee of one’s own', async ({ net, buyer }) => {
   const { page, ethereum } = await buyer({ ether: '1' })
   await openCheckout(page, onEthereum(net, '0.01'))
-  await page.getByText('Resource and reference').click()
+  await page.getByText('Description and reference').click()
   await page.getByLabel('Resource').fill('https://example.org/article')
   await page.getByLabel('Description').fill('One article')
   await page.getByLabel('Reference').fill('order-17')

@@ -32,7 +32,7 @@ test('a wallet on another device connects by its code, pays, and is still there 
   await expect(page.getByRole('dialog')).toBeHidden()
   await page.reload()
   await page.getByRole('button', { name: 'Review payment' }).click()
-  await page.getByRole('button', { name: 'Sign in Remote wallet' }).click()
+  await page.getByRole('button', { name: 'Pay with Remote wallet' }).click()
   await expectPaid(page)
   expect(wallet.asked.map(({ method }) => method)).toEqual(['eth_sendTransaction'])
   await wallet.close()

@@ -19,7 +19,7 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
 /** Catalogs a page needs beside its own and the desk's. */
 const words: Partial<Record<RouteName, readonly string[]>> = {
   overview: ['payments'],
-  payment: ['payments', 'overview'],
+  payment: ['payments', 'overview', 'paying'],
   checkout: ['paying'],
   explore: ['paying', 'checkout'],
   verify: ['paying', 'checkout'],

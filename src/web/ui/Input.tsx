@@ -11,7 +11,7 @@ export type InputProps = Omit<ComponentProps<'input'>, 'prefix'> & {
 }
 
 const box =
-  'flex min-h-10 w-full items-center gap-2 rounded-lg border border-edge bg-surface px-3 text-sm text-ink transition-colors has-focus-visible:border-accent has-focus-visible:outline-2 has-focus-visible:-outline-offset-1 has-focus-visible:outline-accent has-[[aria-invalid]]:border-bad-edge has-[input:disabled]:bg-sunken has-[input:read-only]:bg-sunken'
+  'flex min-h-10 w-full items-center pointer-coarse:min-h-11 gap-2 rounded-lg border border-edge bg-surface px-3 text-sm text-ink transition-colors has-focus-visible:border-accent has-focus-visible:outline-2 has-focus-visible:-outline-offset-1 has-focus-visible:outline-accent has-[[aria-invalid]]:border-bad-edge has-[input:disabled]:bg-sunken has-[input:read-only]:bg-sunken'
 
 export function Input({ prefix, suffix, mono, className, ...rest }: InputProps) {
   return (
@@ -20,7 +20,10 @@ export function Input({ prefix, suffix, mono, className, ...rest }: InputProps) 
       <input
         {...useFieldIds()}
         autoComplete="off"
-        className={cx('min-w-0 flex-1 bg-transparent py-2 outline-none placeholder:text-faint disabled:text-muted', mono && 'font-mono text-[13px]')}
+        className={cx(
+          'min-w-0 flex-1 self-stretch bg-transparent py-2 outline-none placeholder:text-faint disabled:text-muted',
+          mono && 'font-mono text-[13px]',
+        )}
         spellCheck={false}
         type="text"
         {...rest}

@@ -10,7 +10,7 @@ export function Tooltip({ label, children }: { /** "What is finality?" */ label:
     <>
       <button
         aria-label={label}
-        className="touch-target inline-flex size-6 items-center justify-center rounded-full align-middle text-faint hover:text-ink"
+        className="touch-target -my-1 inline-flex size-6 items-center justify-center rounded-full align-middle text-faint hover:text-ink"
         popoverTarget={id}
         ref={button}
         type="button"

@@ -50,11 +50,13 @@ export function FeeField({ network, asset, value, onChoose, error, register }: F
         </Field>
       )}
       <p className="mt-1.5 text-sm text-muted" role="status">
-        {unread
-          ? t`Recent fees could not be read. Choose Auto, or name a fee of your own.`
-          : tip && value.fee !== 'custom'
-            ? t`${tip} on top for the validator, by recent blocks. The network never takes more than ${cap} in all.`
-            : t`The network never takes more than ${cap} in all. The review shows the exact limit.`}
+        {error
+          ? null
+          : unread
+            ? t`Recent fees could not be read. Choose Auto, or name a fee of your own.`
+            : tip && value.fee !== 'custom'
+              ? t`${tip} on top for the validator, by recent blocks. The network never takes more than ${cap} in all.`
+              : t`The network never takes more than ${cap} in all. The review shows the exact limit.`}
       </p>
     </div>
   )

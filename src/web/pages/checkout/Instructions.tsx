@@ -2,6 +2,7 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Step } from '#chains/match.ts'
+import { sayMatch } from '../../payment/match-words.ts'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 
@@ -19,6 +20,17 @@ const WORDS: Readonly<Record<Step['kind'], { title: MessageDescriptor; icon: Ico
 
 /** The chains' own names of a step's facts, for people who do not know them. */
 const NAMES: Readonly<Record<string, MessageDescriptor>> = {
+  to: msg`to`,
+  from: msg`from`,
+  amount: msg`amount`,
+  token: msg`token`,
+  spender: msg`carried out by`,
+  text: msg`text`,
+  price: msg`price`,
+  account: msg`account`,
+  owner: msg`owner`,
+  payer: msg`paid by`,
+  program: msg`program`,
   gas: msg`gas units at most`,
   maxFeePerGas: msg`a unit at most`,
   maxPriorityFeePerGas: msg`of which the tip is`,
@@ -47,7 +59,7 @@ export function Instructions({ steps, bytes }: { steps: readonly Step[]; bytes: 
                 {Object.entries(step.facts).map(([name, value]) => (
                   <div className="flex flex-wrap gap-x-2" key={name}>
                     <dt>{NAMES[name] ? t(NAMES[name]) : name}</dt>
-                    <dd className="font-mono text-[13px] break-all text-ink">{value}</dd>
+                    <dd className="font-mono text-[13px] break-all text-ink">{sayMatch(value)}</dd>
                   </div>
                 ))}
               </dl>

@@ -2,6 +2,7 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Match, MatchRow } from '#chains/match.ts'
+import { sayMatch } from '../../payment/match-words.ts'
 import { useNetwork } from '../../shell/use-config.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { cx } from '../../ui/cx.ts'
@@ -65,7 +66,7 @@ export function MatchTable({ match }: { match: Match }) {
         <tbody className="divide-y divide-line border-y border-line">
           {rows.map((row) => (
             <tr className={cx(!row.ok && 'bg-bad-soft *:first:ps-3 *:last:pe-3')} key={row.field}>
-              <th className="w-28 py-2.5 pe-3 text-start align-top font-normal text-muted sm:w-36" scope="row">
+              <th className="w-26 py-2.5 pe-3 text-start align-top font-normal text-muted sm:w-36" scope="row">
                 {t(LABELS[row.field])}
               </th>
               <td className="py-2.5 align-top [overflow-wrap:anywhere]">{row.ok ? <Value row={row} text={row.got} /> : <Difference row={row} />}</td>
@@ -112,7 +113,7 @@ function Value({ row, text }: { row: MatchRow; text: string }) {
   const network = useNetwork(text)
   if (row.field === 'network' && network) return `${network.name} (${text})`
   if (row.field === 'expiry' && row.ok) return <Expiry text={text} />
-  return <span className={cx(CODES.has(row.field) && /[0-9a-zA-Z]{16}/.test(text) && 'font-mono text-[13px] break-all')}>{text}</span>
+  return <span className={cx(CODES.has(row.field) && /[0-9a-zA-Z]{16}/.test(text) && 'font-mono text-[13px] break-all')}>{sayMatch(text)}</span>
 }
 
 /** How long what is signed is good: a transaction on EVM until its number is used, on Solana for as long as its blockhash is young; a message until a time. */

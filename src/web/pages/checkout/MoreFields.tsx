@@ -20,7 +20,7 @@ export function MoreFields({ errors, register, set }: MoreFieldsProps) {
     <details className="group" open={Boolean(errors.resource ?? errors.description ?? errors.reference) || undefined}>
       <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
         <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
-        {set.resource ? <Trans>Description and reference</Trans> : <Trans>Resource and reference</Trans>}
+        <Trans>Description and reference</Trans>
       </summary>
       <div className="mt-4 space-y-5">
         {!set.resource && (

@@ -2,8 +2,9 @@ import { useLingui } from '@lingui/react/macro'
 import type { UseFormRegister } from 'react-hook-form'
 import type { Network } from '#contract/network.ts'
 import { Field } from '../../ui/Field.tsx'
+import { formatAmountText } from '../../ui/format-amount.ts'
 import { Select } from '../../ui/Select.tsx'
-import { spell, type Fields } from './fields.ts'
+import type { Fields } from './fields.ts'
 
 export type NetworkFieldsProps = {
   networks: readonly Network[]
@@ -38,7 +39,7 @@ export function NetworkFields({ networks, network, held, register, onNetwork }: 
             const atomic = held(each.address)
             return (
               <option key={each.address} value={each.address}>
-                {atomic === undefined ? each.symbol : `${each.symbol} · ${spell(atomic, each)}`}
+                {atomic === undefined ? each.symbol : `${each.symbol} · ${formatAmountText(atomic, each.decimals).text}`}
               </option>
             )
           })}

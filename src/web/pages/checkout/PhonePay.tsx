@@ -4,6 +4,7 @@ import { familyOf } from '#contract/network.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
 import { inWallet } from '../../payment-uris/uris.ts'
 import { Banner } from '../../ui/Banner.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
 import { Button } from '../../ui/Button.tsx'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
@@ -12,7 +13,8 @@ import { QrCode } from '../../ui/QrCode.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { WalletCode } from './WalletCode.tsx'
 
-type Way = 'page' | 'MetaMask' | 'Phantom' | 'code'
+type Wallet = 'MetaMask' | 'Phantom'
+type Way = 'page' | Wallet | 'code'
 
 export type PhonePayProps = {
   network: string
@@ -26,44 +28,47 @@ export type PhonePayProps = {
 export function PhonePay({ network, orderFrom, pageOf }: PhonePayProps) {
   const { t } = useLingui()
   const [open, setOpen] = useState(false)
-  const [way, setWay] = useState<Way>('page')
-  const wallets: ('MetaMask' | 'Phantom')[] = familyOf(network) === 'evm' ? ['MetaMask', 'Phantom'] : ['Phantom']
+  const [chosen, setChosen] = useState<Way>()
+  const wallets: Wallet[] = familyOf(network) === 'evm' ? ['MetaMask', 'Phantom'] : ['Phantom']
+  // Whoever reads this on a phone has nothing to scan it with: there the wallet's app comes first.
+  const onPhone = window.matchMedia('(pointer: coarse)').matches
+  const ways: readonly Way[] = onPhone ? [...wallets, 'code', 'page'] : ['page', ...wallets, 'code']
+  const way = chosen && ways.includes(chosen) ? chosen : (ways[0] ?? 'page')
+  const title = onPhone ? t`Pay in a wallet’s app` : t`Pay with a phone`
   return (
     <>
       <Button className="mt-3" icon={<Icon name="qr" />} onClick={() => setOpen(true)} variant="quiet" wide>
-        <Trans>Pay with a phone</Trans>
+        {title}
       </Button>
-      <Dialog onClose={() => setOpen(false)} open={open} title={t`Pay with a phone`}>
+      <Dialog onClose={() => setOpen(false)} open={open} title={title}>
         <div className="space-y-4">
           <Segmented
-            className="flex w-full"
+            className="grid w-full grid-cols-2 sm:flex"
             label={t`What the code opens`}
-            onChange={setWay}
-            options={[
-              { value: 'page', label: t`This page` },
-              ...wallets.map((wallet) => ({ value: wallet, label: wallet })),
-              { value: 'code', label: t`Wallet code` },
-            ]}
+            onChange={setChosen}
+            options={ways.map((value) => ({ value, label: value === 'page' ? t`This page` : value === 'code' ? t`Wallet code` : value }))}
             value={way}
           />
-          {way === 'code' ? <WalletCode orderFrom={orderFrom} /> : <PageCode page={pageOf()} wallet={way === 'page' ? undefined : way} />}
+          {way === 'code' ? <WalletCode orderFrom={orderFrom} /> : <PageCode onPhone={onPhone} page={pageOf()} wallet={way === 'page' ? undefined : way} />}
         </div>
       </Dialog>
     </>
   )
 }
 
-function PageCode({ page, wallet }: { page: URL; wallet: 'MetaMask' | 'Phantom' | undefined }) {
+function PageCode({ page, wallet, onPhone }: { page: URL; wallet: Wallet | undefined; onPhone: boolean }) {
   const { t } = useLingui()
   const value = wallet ? inWallet[wallet](page) : page.href
   const { host } = page
   return (
     <>
-      <QrCode
-        className="mx-auto w-full max-w-64 border border-line"
-        label={wallet ? t`Code that opens this page at ${host} in the app of ${wallet}` : t`Code that opens this page at ${host}`}
-        value={value}
-      />
+      {!(wallet && onPhone) && (
+        <QrCode
+          className="mx-auto w-full max-w-64 border border-line"
+          label={wallet ? t`Code that opens this page at ${host} in the app of ${wallet}` : t`Code that opens this page at ${host}`}
+          value={value}
+        />
+      )}
       <p className="text-center text-sm text-muted">
         {wallet ? <Trans>Opens this page inside the app of {wallet}.</Trans> : <Trans>Opens this page in the phone’s browser.</Trans>}
       </p>
@@ -76,7 +81,7 @@ function PageCode({ page, wallet }: { page: URL; wallet: 'MetaMask' | 'Phantom' 
         <CopyButton label={t`Copy link`} text value={value} />
         {wallet && (
           <a
-            className="touch-target inline-flex h-8 items-center rounded-lg border border-edge px-2.5 text-sm font-medium"
+            className={buttonClass({ size: onPhone ? 'lg' : 'sm', variant: onPhone ? 'primary' : 'secondary', wide: onPhone })}
             href={value}
             rel="noopener noreferrer"
           >

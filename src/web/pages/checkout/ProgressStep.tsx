@@ -95,7 +95,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
             <UntrustedText text={order.reference} />
           </Fact>
         )}
-        <Fact name={t`Payment id`}>
+        <Fact name={t`Payment id`} under="always">
           <Address copy full noun="payment id" value={built.paymentId} />
         </Fact>
       </Facts>

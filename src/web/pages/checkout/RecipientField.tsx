@@ -8,7 +8,7 @@ import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { Input } from '../../ui/Input.tsx'
+import { WrappedInput } from '../../ui/WrappedInput.tsx'
 import { readRecipient } from './fields.ts'
 import { sellersOn } from './start-values.ts'
 import { useLookAlike } from './use-look-alike.ts'
@@ -60,7 +60,7 @@ export function RecipientField({ network, sellerWallets, value, error, register,
         }
         label={t`To`}
       >
-        <Input mono placeholder={network.network.startsWith('eip155:') ? '0x…' : t`Address, or a name from your book`} {...register} />
+        <WrappedInput placeholder={network.network.startsWith('eip155:') ? '0x…' : t`Address, or a name from your book`} {...register} />
       </Field>
       {lookAlike && (
         <Banner className="mt-3" role="alert" title={t`This looks like an address you know, and is another one`} tone="bad">

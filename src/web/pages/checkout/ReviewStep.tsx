@@ -47,9 +47,7 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
   return (
     <Card>
       <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
-        <StepHeading>
-          <Trans>Check and sign</Trans>
-        </StepHeading>
+        <StepHeading>{summary ? <Trans>Check and sign</Trans> : <Trans>Check and pay</Trans>}</StepHeading>
         {!blocked && <Deadline closing={closing} seconds={seconds} />}
       </div>
 
@@ -86,7 +84,17 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
       <SimulationResult order={order} simulation={review.simulation} />
       <Instructions bytes={built.bytes} steps={review.steps} />
 
-      <SignBar account={account} blocked={blocked} closing={closing} onChange={onChange} run={run} running={running} state={state} ticked={ticked} />
+      <SignBar
+        account={account}
+        blocked={blocked}
+        closing={closing}
+        onChange={onChange}
+        run={run}
+        running={running}
+        state={state}
+        summary={summary}
+        ticked={ticked}
+      />
     </Card>
   )
 }
@@ -100,7 +108,7 @@ type SignBarProps = ReviewStepProps & {
 }
 
 /** The one way on, or why there is none. */
-function SignBar({ run, state, onChange, account, blocked, closing, running, ticked }: SignBarProps) {
+function SignBar({ run, state, onChange, summary, account, blocked, closing, running, ticked }: SignBarProps) {
   const { t } = useLingui()
   const [busy, setBusy] = useState(false)
   const { walletName, network } = state.order
@@ -141,7 +149,7 @@ function SignBar({ run, state, onChange, account, blocked, closing, running, tic
             size="lg"
             variant="primary"
           >
-            {running ? t`Trying it out` : state.step === 'rejected' ? t`Sign again in ${walletName}` : t`Sign in ${walletName}`}
+            {running ? t`Trying it out` : summary ? t`Sign with ${walletName}` : t`Pay with ${walletName}`}
           </Button>
         )}
         <Button className="max-sm:px-4" onClick={onChange} size="lg">

@@ -1,6 +1,7 @@
 import { Trans } from '@lingui/react/macro'
 import { findEntry } from '../../address-book/store.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
+import { sayMatch } from '../../payment/match-words.ts'
 import { useConfig, useNetwork } from '../../shell/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
@@ -19,29 +20,36 @@ export function ReviewSummary({ order, fee, blocked }: ReviewSummaryProps) {
   const { sellerWallets } = useConfig()
   const networkName = network?.name ?? order.network
   const name = findEntry(order.recipient)?.name
+  const most = fee === undefined ? undefined : sayMatch(fee)
   return (
     <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
       <p className="text-sm text-muted">{blocked ? <Trans>You asked to send</Trans> : <Trans>You send</Trans>}</p>
       <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="xl" symbol={order.asset.symbol} />
-      <p className="mt-2 text-sm text-muted">
-        {sellerWallets.includes(order.recipient) && (
-          <span className="block font-medium text-ink">
-            <Trans>To the seller</Trans>
-          </span>
-        )}
-        {name !== undefined && (
-          <span className="block font-medium text-ink">
-            <Trans>To {name}, in your address book</Trans>
-          </span>
-        )}
-        {fee && !blocked ? (
+      <p className="mt-3 text-sm text-muted">
+        {name !== undefined ? (
           <Trans>
-            to <Address copy full value={order.recipient} /> on <span className="font-medium text-ink">{networkName}</span>, and pay{' '}
-            <span className="font-medium text-ink">{fee}</span> to the network.
+            to <span className="font-medium text-ink">{name}</span>, in your address book:
+          </Trans>
+        ) : sellerWallets.includes(order.recipient) ? (
+          <Trans>
+            to <span className="font-medium text-ink">the seller</span>:
+          </Trans>
+        ) : (
+          <Trans>to this address:</Trans>
+        )}
+      </p>
+      <p className="mt-0.5 text-ink">
+        <Address copy full value={order.recipient} />
+      </p>
+      <p className="mt-3 text-sm text-muted">
+        {most && !blocked ? (
+          <Trans>
+            on <span className="font-medium text-ink">{networkName}</span>. The network’s fee, which you pay too:{' '}
+            <span className="font-medium text-ink">{most}</span>.
           </Trans>
         ) : (
           <Trans>
-            to <Address copy full value={order.recipient} /> on <span className="font-medium text-ink">{networkName}</span>.
+            on <span className="font-medium text-ink">{networkName}</span>.
           </Trans>
         )}
       </p>

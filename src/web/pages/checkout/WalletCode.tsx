@@ -16,7 +16,7 @@ import { Button } from '../../ui/Button.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { Field } from '../../ui/Field.tsx'
-import { Input } from '../../ui/Input.tsx'
+import { WrappedInput } from '../../ui/WrappedInput.tsx'
 import { QrCode } from '../../ui/QrCode.tsx'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { useAccounts } from '../../wallet/accounts.ts'
@@ -76,7 +76,7 @@ export function WalletCode({ orderFrom }: { orderFrom: (sender: string) => Payme
         </Banner>
       )}
       <Field error={problem} hint={t`The payment is found by it: pay from this address and from no other.`} label={t`The address you will pay from`}>
-        <Input mono onChange={(event) => setSender(event.target.value)} value={sender} />
+        <WrappedInput onChange={(event) => setSender(event.target.value)} value={sender} />
       </Field>
       <Button busy={busy} onClick={() => void make()} variant="primary" wide>
         <Trans>Show the code</Trans>

@@ -18,7 +18,7 @@ export function SnippetsCard() {
       action={
         serviceUrl && (
           <a
-            className="inline-flex items-center gap-1.5 text-sm text-accent-ink underline underline-offset-4"
+            className="touch-target inline-flex items-center gap-1.5 text-sm text-accent-ink underline underline-offset-4"
             href={`${serviceUrl}/docs`}
             rel="noopener noreferrer"
             target="_blank"
@@ -38,7 +38,12 @@ export function SnippetsCard() {
         ]}
         value={language}
       />
-      <pre className="mt-3 overflow-x-auto rounded-lg border border-line bg-sunken p-3 font-mono text-xs" role="region" aria-label={t`Example`} tabIndex={0}>
+      <pre
+        className="mt-3 overflow-x-auto rounded-lg border border-line bg-sunken p-3 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]"
+        role="region"
+        aria-label={t`Example`}
+        tabIndex={0}
+      >
         <code>{text}</code>
       </pre>
       <div className="mt-3 flex items-center justify-between gap-3">

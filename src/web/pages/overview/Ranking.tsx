@@ -19,10 +19,10 @@ export function Ranking({ title, empty, entries }: RankingProps) {
   return (
     <Card title={title}>
       {top.length === 0 && <p className="text-sm text-muted">{empty}</p>}
-      <ul className="space-y-3">
+      <ul className="space-y-3 pointer-coarse:space-y-4">
         {top.map(({ kind, name, count }) => (
           <li key={name}>
-            <Link className="group block rounded-sm text-sm" to={pathTo('payments', { search: { q: name } })}>
+            <Link className="group touch-target block rounded-sm text-sm" to={pathTo('payments', { search: { q: name } })}>
               <span className="flex items-baseline justify-between gap-3">
                 <span className="min-w-0 truncate group-hover:underline" title={name}>
                   {kind === 'address' ? <Address value={name} /> : <UntrustedText text={name.replace(/^https?:\/\//, '')} />}

@@ -6,6 +6,7 @@ import { familyOf, findAsset, nativeAsset, type Network } from '#contract/networ
 import { isPaid } from '#contract/payment.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { i18n } from '../../locales/i18n.ts'
+import { sayMatch } from '../../payment/match-words.ts'
 import { RpcProblem } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
 
@@ -61,14 +62,14 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
       .filter(({ field }) => field !== 'fee' && field !== 'expiry' && field !== 'instructions')
       .map(({ field, expected, got, ok }) => ({
         name: names[field] ? i18n._(names[field]) : field,
-        record: expected,
-        chain: field === 'network' ? node.identity : got,
+        record: sayMatch(expected),
+        chain: field === 'network' ? node.identity : sayMatch(got),
         ok,
       }))
     const effect = landed.match.rows.find(({ field }) => field === 'instructions')
     // A payment the service calls failed is confirmed, not contradicted, by a chain that moved nothing.
     if (status === 'failed' || !landed.succeeded) rows.push(row(t`Outcome`, outcome(status !== 'failed'), outcome(landed.succeeded)))
-    else if (effect) rows.push({ name: t`What it does`, record: effect.expected, chain: effect.got, ok: effect.ok })
+    else if (effect) rows.push({ name: t`What it does`, record: sayMatch(effect.expected), chain: sayMatch(effect.got), ok: effect.ok })
     if (payment.fee) rows.push(row(t`Network fee`, spell(payment.fee.amountAtomic), spell(landed.feeAtomic)))
     if (payment.blockHeight !== null)
       rows.push(row(familyOf(network.network) === 'evm' ? t`Block` : t`Slot`, String(payment.blockHeight), String(landed.blockHeight)))

@@ -5,15 +5,15 @@ import { browserStore } from '../../browser-store.ts'
 
 /** What the table can show. `pixels` is the least a column needs; `grow` takes a share of what is left. */
 export const columns = {
-  amount: { label: msg`Amount`, pixels: 200 },
+  amount: { label: msg`Amount`, pixels: 184 },
   status: { label: msg`Status`, pixels: 132 },
   party: { label: msg`From or to`, pixels: 148 },
   purpose: { label: msg`For`, pixels: 180, grow: true },
-  labels: { label: msg`Labels`, pixels: 150, grow: true },
+  labels: { label: msg`Labels`, pixels: 128 },
   network: { label: msg`Network`, pixels: 140 },
   reference: { label: msg`Reference`, pixels: 150, grow: true },
   transaction: { label: msg`Transaction`, pixels: 148 },
-  date: { label: msg`Date`, pixels: 168, end: true },
+  date: { label: msg`Date`, pixels: 160, end: true },
 } as const satisfies Record<string, { label: MessageDescriptor; pixels: number; grow?: true; end?: true }>
 
 export type ColumnName = keyof typeof columns

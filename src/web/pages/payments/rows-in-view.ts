@@ -3,7 +3,7 @@ import type { PaymentRow } from '#contract/payment-body.ts'
 import type { Selection } from './use-selection.ts'
 
 /** Pixels of one row, as a table's and as a phone's card. */
-export const ROW_HEIGHT = 60
+export const ROW_HEIGHT = 52
 export const CARD_HEIGHT = 76
 
 export type RowsInView = {

@@ -13,6 +13,7 @@ import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
+import { WrappedInput } from '../../ui/WrappedInput.tsx'
 
 /** Adds an entry, or changes one. An address that only looks like a known one is named before it is kept. */
 export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onClose: () => void }) {
@@ -70,7 +71,7 @@ export function EntryDialog({ entry, onClose }: { entry: Entry | undefined; onCl
           <Input maxLength={MAX_NAME} onChange={(event) => setName(event.target.value)} value={name} />
         </Field>
         <Field error={addressProblem(problem, known)} label={<Trans>Address</Trans>}>
-          <Input mono onChange={(event) => setAddress(event.target.value.replace(/\s/g, ''))} value={address} />
+          <WrappedInput onChange={(event) => setAddress(event.target.value.replace(/\s/g, ''))} value={address} />
         </Field>
         {twin && (
           <Banner title={<Trans>This address looks like that of {twin.name}, and is another one</Trans>} tone="warn">

@@ -43,7 +43,7 @@ export function SpendingCaps() {
                 </Button>
               )}
             </div>
-            <div className="grid gap-4 sm:grid-cols-2">
+            <div className="grid grid-cols-2 gap-x-3 gap-y-4 sm:gap-x-4">
               <CapField asset={asset} capKey={key} label={<Trans>Per payment</Trans>} of="perPayment" />
               <CapField asset={asset} capKey={key} label={<Trans>In 24 hours</Trans>} of="perDay" />
             </div>

@@ -1,4 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import { sayMatch } from '../../payment/match-words.ts'
 import { reasonWords } from '../../payment/reason-words.ts'
 import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
@@ -51,7 +52,7 @@ export function CheckList({ checks }: { checks: readonly Check[] }) {
                 <span className="block text-xs text-muted">{t(sourceWords[check.source])}</span>
               </th>
               <td className="py-2.5 pe-2 align-top [overflow-wrap:anywhere]">
-                {check.state === 'ok' ? <UntrustedText text={check.got} /> : <Difference check={check} />}
+                {check.state === 'ok' ? <UntrustedText text={sayMatch(check.got)} /> : <Difference check={check} />}
               </td>
             </tr>
           )
@@ -73,7 +74,7 @@ function Difference({ check }: { check: Check }) {
             <Trans>Expected</Trans>
           </dt>
           <dd>
-            <UntrustedText text={check.expected} />
+            <UntrustedText text={sayMatch(check.expected)} />
           </dd>
         </div>
         <div>
@@ -81,7 +82,7 @@ function Difference({ check }: { check: Check }) {
             <Trans>Found</Trans>
           </dt>
           <dd className="font-medium">
-            <UntrustedText text={check.got} />
+            <UntrustedText text={sayMatch(check.got)} />
           </dd>
         </div>
       </dl>

@@ -14,7 +14,10 @@ export function NoWallets({ families }: { families: readonly Family[] }) {
   return (
     <div>
       <p className="text-sm text-muted">
-        <Trans>No wallet was found in this browser. Install one and reload this page, or open this page in your wallet’s own browser on a phone.</Trans>
+        <Trans>
+          A wallet is an app that keeps your money and asks you before it pays. None was found in this browser. Install one and reload this page, or open this
+          page inside your wallet’s app.
+        </Trans>
       </p>
       <ul className="mt-4 grid gap-2">
         {SUGGESTED.filter((wallet) => wallet.families.some((family) => families.includes(family))).map(({ name, href }) => (

@@ -1,0 +1,47 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { msg } from '@lingui/core/macro'
+import { afterEach, expect, test } from 'vitest'
+import { i18n } from '../locales/i18n.ts'
+import { PHRASES, sayMatch } from './match-words.ts'
+
+afterEach(() => i18n.activate('en'))
+
+const CHAINS = join(import.meta.dirname, '../../chains')
+const money = ''
+const CHECKS = join(import.meta.dirname, '../pages/verify/chain-checks.ts')
+
+test('every phrase is one that the comparison says', async () => {
+  const names = (await readdir(CHAINS, { recursive: true })).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  const said = (await Promise.all([...names.map((name) => join(CHAINS, name)), CHECKS].map((path) => readFile(path, 'utf8')))).join('\n')
+  expect(Object.keys(PHRASES).filter((phrase) => !said.includes(phrase))).toEqual([])
+})
+
+test('phrases, amounts and gas come in the reader’s language, what is not known as it is', () => {
+  expect(['at most 1234.500000000000000315 ETH', '0.1 SOL', '12 blocks', 'a plain transfer with 21000 gas'].map(sayMatch)).toEqual([
+    'at most 1,234.500000000000000315 ETH',
+    '0.1 SOL',
+    '12 blocks',
+    'a plain transfer, with 21,000 gas',
+  ])
+  i18n.load('es', {
+    [msg`a plain transfer`.id]: ['una transferencia simple'],
+    [msg`transfer`.id]: ['transferencia'],
+    [msg`at most ${money}`.id]: ['como máximo ', ['money']],
+  })
+  i18n.activate('es', 'es-ES')
+  expect(['at most 1234.50 ETH', 'a plain transfer with 21000 gas', 'transfer, memo', 'transfer, something else'].map(sayMatch)).toEqual([
+    'como máximo 1.234,50 ETH',
+    'una transferencia simple, with 21.000 gas',
+    'transferencia, memo',
+    'transfer, something else',
+  ])
+  for (const text of [
+    '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    'constructor',
+    '',
+    '1 of the smallest units of another token',
+    'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
+  ])
+    expect(sayMatch(text)).toBe(text)
+})

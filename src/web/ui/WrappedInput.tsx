@@ -1,0 +1,24 @@
+import type { ComponentProps } from 'react'
+import { cx } from './cx.ts'
+import { TextArea } from './TextArea.tsx'
+
+/** One line that wraps instead of running out of its box: for addresses, which have to be seen whole. Enter sends the form, as in any line. */
+export function WrappedInput({ className, onKeyDown, ...rest }: ComponentProps<'textarea'>) {
+  return (
+    <TextArea
+      autoCapitalize="off"
+      autoComplete="off"
+      className={cx('!min-h-10 resize-none pointer-coarse:!min-h-11 pointer-coarse:py-2.5', className)}
+      mono
+      onKeyDown={(event) => {
+        onKeyDown?.(event)
+        if (event.key !== 'Enter' || event.nativeEvent.isComposing) return
+        event.preventDefault()
+        event.currentTarget.form?.requestSubmit()
+      }}
+      rows={1}
+      spellCheck={false}
+      {...rest}
+    />
+  )
+}
