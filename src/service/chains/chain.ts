@@ -104,7 +104,7 @@ export type Wanted = {
   reported: string | null
   /** Still waited for; an expired payment gives way to one that is. */
   open: boolean
-  /** Hosted mode: everything the service signed for it; on EVM only its own nonce can pay it. */
+  /** Where only transactions that are known can pay it: their names. On EVM only their own nonce can. */
   signed?: readonly string[]
 }
 

@@ -170,5 +170,6 @@ function toWanted(payment: PaymentRecord): Wanted {
     reported: reportedSignature,
     open,
     ...(isHosted(payment) && { signed: [] }),
+    ...(isReceived(payment) && { signed: reportedSignature === null ? [] : [reportedSignature] }),
   }
 }

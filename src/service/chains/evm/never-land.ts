@@ -1,7 +1,8 @@
-import { isAddressEqual, type Hex, type PublicClient } from 'viem'
+import { isAddressEqual, type Block, type Hex, type PublicClient } from 'viem'
 import type { Wanted } from '../chain.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { EvmEndpoints } from './client.ts'
+import { readTransfer } from './observe.ts'
 
 /** How many blocks before a payment was built its nonce may have been used unseen: a node that is behind told a nonce too small. */
 const BEHIND = 256
@@ -10,30 +11,36 @@ const MAX_BLOCKS = 1_000
 const PARALLEL_BLOCKS = 8
 
 /**
- * True when the nonce a payment was built with, or seen with, is used up in a finalized block; the caller has looked for the payment in those blocks.
- * Of what the service signed itself, the transaction that used the nonce must be shown, and be another one: a node that has forgotten ours says the same as
- * one that never saw it. Asked twice.
+ * True when the nonce a payment was built with, or seen with, was used in a finalized block by another transaction, which the node shows: one that has
+ * forgotten the payment's own says the same as one that never saw it. Asked twice.
  */
-export async function canNeverLand(
-  endpoints: EvmEndpoints,
-  { sender, nonce, builtHeight, signed }: Pick<Wanted, 'sender' | 'nonce' | 'builtHeight' | 'signed'>,
-): Promise<boolean> {
+export async function canNeverLand(endpoints: EvmEndpoints, wanted: Meant & Pick<Wanted, 'sender' | 'nonce' | 'builtHeight'>): Promise<boolean> {
+  const { sender, nonce, builtHeight } = wanted
   if (nonce === null) return false
   const proofs = await endpoints.askTwice(async (client) => {
     const { number } = await client.getBlock({ blockTag: 'finalized' })
     const used = { address: sender as Hex, nonce, from: Math.max(0, (builtHeight ?? 0) - BEHIND), to: Number(number) }
     if ((await countAt(client, used.address, used.to)) <= nonce) return false
-    if (signed === undefined) return true
     const user = await findUser(client, used)
-    return user !== undefined && !signed.includes(user)
+    return user !== undefined && !isPayment(wanted, user)
   })
   return proofs.every(Boolean)
 }
 
-type Use = { address: Hex; nonce: number; from: number; to: number }
+type Meant = Pick<Wanted, 'recipient' | 'asset' | 'amountAtomic' | 'signed'>
 
-/** The hash of the transaction that used a nonce; undefined when the node cannot show it. */
-async function findUser(client: PublicClient, use: Use): Promise<Hex | undefined> {
+/** What was handed to the service, or signed by it, is known by its name; what a wallet signed, by what it pays: wallets change fees. */
+function isPayment({ signed, recipient, asset, amountAtomic }: Meant, user: UsedBy): boolean {
+  if (signed !== undefined) return signed.includes(user.hash)
+  const paid = readTransfer(user)
+  return paid?.recipient === recipient && paid.asset === asset && paid.amountAtomic === amountAtomic
+}
+
+type Use = { address: Hex; nonce: number; from: number; to: number }
+type UsedBy = Block<bigint, true>['transactions'][number]
+
+/** The transaction that used a nonce; undefined when the node cannot show it. */
+async function findUser(client: PublicClient, use: Use): Promise<UsedBy | undefined> {
   const height = await findHeight(client, use).catch(() => undefined)
   if (height !== undefined) return readUser(client, use, height)
   const heights = Array.from({ length: Math.min(MAX_BLOCKS, use.to - use.from + 1) }, (_, index) => use.from + index)
@@ -52,9 +59,9 @@ async function findHeight(client: PublicClient, { address, nonce, from, to }: Us
   return at
 }
 
-async function readUser(client: PublicClient, { address, nonce }: Use, height: number): Promise<Hex | undefined> {
+async function readUser(client: PublicClient, { address, nonce }: Use, height: number): Promise<UsedBy | undefined> {
   const { transactions } = await client.getBlock({ blockNumber: BigInt(height), includeTransactions: true })
-  return transactions.find((transaction) => transaction.nonce === nonce && isAddressEqual(transaction.from, address))?.hash
+  return transactions.find((transaction) => transaction.nonce === nonce && isAddressEqual(transaction.from, address))
 }
 
 function countAt(client: PublicClient, address: Hex, height: number): Promise<number> {
