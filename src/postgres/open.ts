@@ -1,6 +1,4 @@
 import type { PgDatabase, PgQueryResultHKT } from 'drizzle-orm/pg-core'
-import { openFolder } from './folder.ts'
-import { openServer } from './server.ts'
 
 /** What a raw `execute` resolves to. Cast bigint, numeric and timestamptz to `::text`: the two engines hand them out as different types. */
 type RawResult<Row> = { rows: Row[] }
@@ -38,7 +36,11 @@ export type OpenDatabase = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** @throws FolderLockedError when another process (or this one) has the folder open */
-export function openDatabase(target: DatabaseTarget, options: OpenOptions): Promise<OpenDatabase> {
-  return 'url' in target ? openServer(target.url, options) : openFolder(target, options)
+/**
+ * Loads the engine that is asked for, and not the other one: a start is short.
+ * @throws FolderLockedError when another process (or this one) has the folder open
+ */
+export async function openDatabase(target: DatabaseTarget, options: OpenOptions): Promise<OpenDatabase> {
+  if ('url' in target) return (await import('./server.ts')).openServer(target.url, options)
+  return (await import('./folder.ts')).openFolder(target, options)
 }

@@ -1,6 +1,11 @@
-import { readEnv, toConfig } from './config.ts'
-import { explainFailure } from './explain-failure.ts'
-import { createService } from './service.ts'
+import { importQuickly } from '#postgres/quick-imports.ts'
+
+const keepCompiled = importQuickly()
+const [{ readEnv, toConfig }, { explainFailure }, { createService }] = await Promise.all([
+  import('./config.ts'),
+  import('./explain-failure.ts'),
+  import('./service.ts'),
+])
 
 const GIVE_UP_MS = 10_000
 
@@ -21,6 +26,7 @@ try {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
+  keepCompiled()
 } catch (error) {
   process.stderr.write(`${explainFailure(error)}\n`)
   process.exit(1)

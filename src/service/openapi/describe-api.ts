@@ -3,8 +3,10 @@ import { commonProblems, type Endpoint } from '#contract/endpoint.ts'
 import { endpoints, type EndpointName } from '#contract/endpoints.ts'
 import { PLANS, SCOPES } from '#contract/api-key.ts'
 import { ProblemError, errorBody, problems, type ProblemCode } from '#contract/problem.ts'
+import { describeOperations } from './describe-operations.ts'
 import { examples } from './examples.ts'
 import { queryParameters, wireSchema, type JsonSchema } from './field-schemas.ts'
+import { pendingExampleOf } from './pending-examples.ts'
 
 type Example = { request: { params?: object; query?: object; body?: object }; reply: object }
 
@@ -18,7 +20,7 @@ const EXAMPLE_REQUEST_ID = '8a6e0804-2bd0-4672-b79d-d97027f9071a'
 
 /** The API as OpenAPI 3.1, from the table that routes and validates. */
 export function describeApi(): JsonSchema {
-  const paths: Record<string, Record<string, JsonSchema>> = {}
+  const paths: Record<string, Record<string, JsonSchema>> = describeOperations()
   for (const [name, endpoint] of Object.entries(endpoints) as [EndpointName, Endpoint][]) {
     const path = endpoint.path.replaceAll(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [endpoint.method.toLowerCase()]: describeOperation(name, endpoint) }
@@ -67,7 +69,7 @@ function describeOperation(name: EndpointName, endpoint: Endpoint): JsonSchema {
         202: {
           description: 'Not certain yet: `status` is `pending`.',
           headers: limitHeaders(),
-          content: { 'application/json': { schema: wireSchema(endpoint.response) } },
+          content: { 'application/json': { schema: wireSchema(endpoint.response), example: pendingExampleOf(name) } },
         },
       }),
       ...describeProblems(endpoint),

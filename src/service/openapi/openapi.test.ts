@@ -13,7 +13,7 @@ type Operation = {
   operationId: string
   parameters: { name: string; in: string }[]
   requestBody?: { content: Record<string, object> }
-  responses: Record<string, { content: Record<string, { schema: object; examples?: object }> }>
+  responses: Record<string, { content: Record<string, { schema: object; example?: object; examples?: object }> }>
 }
 
 const rows = Object.entries(endpoints) as [EndpointName, Endpoint][]
@@ -46,6 +46,7 @@ describe.each(rows)('%s', (name, endpoint) => {
   test('shows an example of its request, of its answer and of each of its problems', () => {
     const { responses, requestBody } = operationOf(endpoint)
     expect(responses['200']?.content['application/json']).toHaveProperty('example')
+    if (endpoint.pending) expect(v.safeParse(endpoint.response, responses['202']?.content['application/json']?.example).issues).toBeUndefined()
     if (endpoint.body) expect(requestBody?.content['application/json']).toHaveProperty('example')
     const shown = Object.values(responses).flatMap(({ content }) => Object.keys(content['application/json']?.examples ?? {}))
     expect(shown).toEqual(expect.arrayContaining([...commonProblems, ...endpoint.problems]))
@@ -92,5 +93,13 @@ test('every reference in the document leads somewhere', () => {
       .split('/')
       .reduce<unknown>((node, key) => (typeof node === 'object' && node !== null ? Object.entries(node).find(([name]) => name === key)?.[1] : undefined), api)
     expect(found, target).toBeDefined()
+  }
+})
+
+test.each(['/health/live', '/health/ready', '/metrics'])('%s is described as what it is: without a key, each answer with its example', (path) => {
+  const operation = paths[path]?.get
+  expect(operation).toMatchObject({ security: [] })
+  for (const { content } of Object.values(operation?.responses ?? {})) {
+    for (const { schema, example } of Object.values(content)) expect(violations(api, schema as JsonSchema, { value: example, at: path })).toEqual([])
   }
 })
