@@ -14,9 +14,8 @@ let env: Record<string, string>
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'paydesk-main-'))
-  const ports = new Set<number>()
-  while (ports.size < VARIABLES.length) ports.add(await freePort())
-  env = Object.fromEntries([...ports].map((port, index) => [VARIABLES[index] ?? '', String(port)]))
+  env = {}
+  for (const name of VARIABLES) env[name] = String(await freePort())
 })
 
 afterAll(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }))

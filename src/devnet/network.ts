@@ -144,15 +144,16 @@ const blockTime = (options: DevnetOptions) => options.evmBlockTimeSeconds ?? 1
 const slotTime = (options: DevnetOptions) => options.slotTimeMs ?? 400
 
 async function choosePorts(chosen: Partial<Ports> = {}): Promise<Ports> {
-  const [web, bff, service, seller, evm, solana, solanaWs] = await freePorts(7)
-  const free = { web: web ?? 0, bff: bff ?? 0, service: service ?? 0, seller: seller ?? 0, evm: evm ?? 0, solana: solana ?? 0, solanaWs: solanaWs ?? 0 }
+  const free = {
+    web: await freePort(),
+    bff: await freePort(),
+    service: await freePort(),
+    seller: await freePort(),
+    evm: await freePort(),
+    solana: await freePort(),
+    solanaWs: await freePort(),
+  }
   return { ...free, ...chosen }
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>()
-  while (ports.size < count) ports.add(await freePort())
-  return [...ports]
 }
 
 type Starting = DevnetOptions & { say: (line: string) => void }

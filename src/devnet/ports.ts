@@ -1,21 +1,64 @@
-import { createServer, type AddressInfo } from 'node:net'
+import { randomInt } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer, type ListenOptions, type Server } from 'node:net'
 
-/** Asks the system for a port nobody uses. Another program could take it before we do; for tests that is good enough. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise<void>((resolve) => server.close(() => resolve()))
-  return port
+type Range = { from: number; to: number }
+
+const ATTEMPTS = 200
+/** Fewer are not worth looking for a free one among. */
+const ENOUGH = 500
+const LAST = 65_535
+/** Below stand the ports of well-known programs, and those that browsers refuse to open. */
+const PLAIN: Range = { from: 20_000, to: 32_767 }
+const EPHEMERAL = '/proc/sys/net/ipv4/ip_local_port_range'
+
+/** A name of each port given out, which Linux lends to one process at a time: whoever else asks here passes the port over. */
+const held: Server[] = []
+
+/**
+ * A port that nobody uses, and that stays free until it is used: the system gives it to no connection and to no program that asks for any port,
+ * and this function to no other caller while this process lives.
+ */
+export async function freePort({ from, to }: Range = portsToGive(existsSync(EPHEMERAL) ? readFileSync(EPHEMERAL, 'utf8') : '')): Promise<number> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const port = randomInt(from, to + 1)
+    const holder = await hold(port)
+    if (!holder) continue
+    if (await isFree(port)) {
+      held.push(holder)
+      return port
+    }
+    holder.close()
+  }
+  throw new Error(`None of ${ATTEMPTS} ports from ${from} to ${to} is free.`)
+}
+
+/** What the system does not give away by itself, of `ip_local_port_range` as Linux writes it; elsewhere that range begins at 49152. */
+export function portsToGive(ephemeral: string): Range {
+  const [first = 49_152, last = LAST] = ephemeral.split(/\s+/).filter(Boolean).map(Number)
+  const ranges = [
+    { from: PLAIN.from, to: Math.min(PLAIN.to, first - 1) },
+    { from: Math.max(PLAIN.from, last + 1), to: LAST },
+  ]
+  return ranges.find(({ from, to }) => to - from >= ENOUGH) ?? PLAIN
 }
 
 export async function isFree(port: number): Promise<boolean> {
-  const server = createServer()
-  const free = await new Promise<boolean>((resolve) => {
-    server.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+  const server = await listen({ port, host: '127.0.0.1' })
+  if (server) await new Promise<void>((resolve) => server.close(() => resolve()))
+  return server !== undefined
+}
+
+/** Elsewhere than on Linux there are no names without files: there, only the caller's luck keeps two processes apart. */
+function hold(port: number): Promise<Server | undefined> {
+  return process.platform === 'linux' ? listen({ path: `\0paydesk-port-${port}` }) : Promise.resolve(createServer())
+}
+
+function listen(where: ListenOptions): Promise<Server | undefined> {
+  const server = createServer().unref()
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(undefined)).listen({ ...where, exclusive: true }, () => resolve(server))
   })
-  if (free) await new Promise<void>((resolve) => server.close(() => resolve()))
-  return free
 }
 
 export type NamedPort = { what: string; variable: string; port: number }

@@ -2,7 +2,7 @@ import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_proces
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { env } from 'node:process'
@@ -10,6 +10,7 @@ import { promisify } from 'node:util'
 import { chromium, type Browser } from '@playwright/test'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CACHE, contentSecurityPolicy, siteHeaders } from '#contract/site-headers.ts'
+import { freePort } from '#devnet/ports.ts'
 import { DIST, ensureBuilt } from '#devnet/web/build.ts'
 import { routes } from '#web/paths.ts'
 import { findBrowser } from './browser.ts'
@@ -196,14 +197,6 @@ async function startCaddy(program: string, home: string, place: (text: string) =
   // Its administration would listen on a port that others may have.
   await writeFile(config, `{\n\tadmin off\n\tlog {\n\t\toutput discard\n\t}\n}\n${place(await readFile(join(DEPLOY, 'caddy/Caddyfile'), 'utf8'))}`)
   return spawn(program, ['run', '--config', config, '--adapter', 'caddyfile'], { stdio: 'ignore', env: { ...env, HOME: home, XDG_DATA_HOME: home } })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 function pick(headers: Headers, names: readonly string[]): Record<string, string | null> {

@@ -7,6 +7,7 @@ import type { BffConfig } from '#bff/config.ts'
 import type { Plan, Scope } from '#contract/api-key.ts'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Network } from '#contract/network.ts'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
+import { freePort } from '#devnet/ports.ts'
 import { payment } from '#service/db/schema.ts'
 import { recordEvent } from '#service/events/record.ts'
 import { createService, type RunningService } from '#service/service.ts'
@@ -40,14 +41,16 @@ export class Desk {
   readonly log: string[] = []
   readonly #options: Options
   readonly #folder = mkdtempSync(join(tmpdir(), 'paydesk-desk-'))
-  #ports = { service: 0, bff: 0 }
+  /** The same after a restart, and nobody else's in between. */
+  readonly #ports: { service: number; bff: number }
 
-  private constructor(options: Options) {
+  private constructor(options: Options, ports: { service: number; bff: number }) {
     this.#options = options
+    this.#ports = ports
   }
 
   static async open(options: Options = {}): Promise<Desk> {
-    const desk = new Desk(options)
+    const desk = new Desk(options, { service: await freePort(), bff: await freePort() })
     await desk.startService()
     const made = await createTestKey(desk.service.context.db, { plan: options.plan, scopes: options.scopes })
     desk.key = made.key
@@ -70,7 +73,6 @@ export class Desk {
       vaultKey: { file: join(this.#folder, 'service', 'vault.key') },
       crashAt: undefined,
     })
-    this.#ports.service = this.service.port
   }
 
   async startBff(changes: Partial<BffConfig> = {}): Promise<void> {
@@ -96,7 +98,6 @@ export class Desk {
       ...changes,
     }
     this.bff = await createBff(config, { logTo: { write: (line: string) => void this.log.push(line) }, ...this.#options.overrides })
-    this.#ports.bff = this.bff.port
   }
 
   stopService(): Promise<void> {
