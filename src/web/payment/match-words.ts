@@ -50,6 +50,8 @@ export function sayMatch(text: string): string {
     const money = `${writeDecimal(amount)} ${unit}`
     return most ? t`at most ${money}` : money
   }
+  const [, symbol = '', address] = /^(\S+), the token (\S+)$/.exec(text) ?? []
+  if (address !== undefined) return t`${symbol}, the token ${address}`
   const [, kind = '', word, gas = ''] = /^(.+) (with|within) ([0-9]+) gas$/.exec(text) ?? []
   const said = say(kind)
   if (said !== undefined) {

@@ -43,7 +43,7 @@ export function reviewPayment(facts: ReviewFacts): Review {
     })
   }
   if (facts.firstTime)
-    findings.push({ code: 'FIRST_TIME', severity: 'info', text: t`This browser has not paid this address before. Compare it with its owner.` })
+    findings.push({ code: 'FIRST_TIME', severity: 'info', text: t`You have not paid this address from this browser before. Make sure that it is the right one.` })
   if (facts.match.ok) findings.push(...simulationFindings(facts.simulation))
   return withVerdict({ match: facts.match, steps: facts.steps, simulation: facts.simulation, findings, verdict: 'ok' })
 }

@@ -32,7 +32,12 @@ export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' })
 
   if (accounts.length === 0) {
     return (
-      <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog()} variant={look}>
+      <Button
+        className="h-auto min-h-10 max-w-full shrink py-2 whitespace-normal"
+        icon={<Icon name="wallet" />}
+        onClick={() => openConnectDialog()}
+        variant={look}
+      >
         <Trans>Connect a wallet to sign in</Trans>
       </Button>
     )

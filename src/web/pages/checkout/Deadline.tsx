@@ -18,7 +18,7 @@ export function Deadline({ seconds, closing }: { seconds: number; closing: boole
       role="timer"
     >
       <Icon name={near ? 'warning' : 'clock'} size={14} />
-      <span>{closing ? t`Out of time` : t`Sign within ${left}`}</span>
+      <span>{closing ? t`Out of time` : t`${left} left`}</span>
     </p>
   )
 }

@@ -103,7 +103,7 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
             </Button>
           )}
           <p className="text-center text-sm text-muted">
-            <Trans>You see exactly what will be signed before your wallet opens.</Trans>
+            <Trans>Nothing is paid yet. You check everything first, and your wallet asks you once more.</Trans>
           </p>
         </form>
         <PhonePay network={network.network} orderFrom={orderFrom} pageOf={() => pageOf(form.getValues(), asset, link)} />

@@ -45,7 +45,7 @@ export function FeeField({ network, asset, value, onChoose, error, register }: F
         value={value.fee}
       />
       {value.fee === 'custom' && (
-        <Field className="mt-3" error={error} hint={t`What the validator gets on top, in all.`} label={t`Priority fee`}>
+        <Field className="mt-3" error={error} hint={t`What you add for a quicker place, in all.`} label={t`Priority fee`}>
           <Input inputMode="decimal" suffix={native.symbol} {...register} />
         </Field>
       )}
@@ -55,8 +55,8 @@ export function FeeField({ network, asset, value, onChoose, error, register }: F
           : unread
             ? t`Recent fees could not be read. Choose Auto, or name a fee of your own.`
             : tip && value.fee !== 'custom'
-              ? t`${tip} on top for the validator, by recent blocks. The network never takes more than ${cap} in all.`
-              : t`The network never takes more than ${cap} in all. The review shows the exact limit.`}
+              ? t`${tip} for a quicker place, as others gave lately. The network never takes more than ${cap} in all.`
+              : t`The network takes a fee for carrying the payment, never more than ${cap}. The next step shows the exact limit.`}
       </p>
     </div>
   )

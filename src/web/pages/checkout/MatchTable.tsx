@@ -44,7 +44,7 @@ export function MatchTable({ match }: { match: Match }) {
         </Badge>
       </div>
       <p className="mt-0.5 text-sm text-muted">
-        <Trans>Read from the transaction’s bytes, in this browser.</Trans>
+        <Trans>This browser read the transaction itself and compared it with what was asked for.</Trans>
       </p>
       <table className="mt-3 w-full text-sm">
         <caption className="sr-only">

@@ -28,10 +28,10 @@ export function ReceiptButtons({ state }: { state: PaymentState }) {
 
   return (
     <>
-      <Button icon={<Icon name="table" />} onClick={() => window.print()}>
+      <Button icon={<Icon name="print" />} onClick={() => window.print()}>
         <Trans>Print receipt</Trans>
       </Button>
-      <Button busy={busy} icon={<Icon name="external" />} onClick={() => void download()}>
+      <Button busy={busy} icon={<Icon name="download" />} onClick={() => void download()}>
         <Trans>Receipt as JSON</Trans>
       </Button>
     </>

@@ -20,19 +20,19 @@ export type KeyTableProps = {
 export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) {
   const { t } = useLingui()
   return (
-    <Table caption={t`API keys`} className="min-w-160">
+    <Table caption={t`API keys`} className="sm:min-w-160">
       <thead className="border-t border-line">
         <tr>
           <Th>
             <Trans>Name</Trans>
           </Th>
-          <Th>
+          <Th className="max-sm:hidden">
             <Trans>May do</Trans>
           </Th>
-          <Th>
+          <Th className="max-sm:hidden">
             <Trans>Last used</Trans>
           </Th>
-          <Th end>
+          <Th className="max-sm:hidden" end>
             <Trans>Requests, 24 h</Trans>
           </Th>
           <Th>
@@ -53,16 +53,19 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
                 <UntrustedText text={key.name} />
               </span>
               <span className="block truncate font-mono text-xs text-muted">{key.hint || <Trans>the desk’s own key</Trans>}</span>
+              <span className="mt-1 block text-xs text-muted sm:hidden">{key.scopes.join(', ')}</span>
             </Td>
-            <Td className="max-w-52 text-xs text-muted">{key.scopes.join(', ')}</Td>
-            <Td className="whitespace-nowrap text-muted">{key.lastUsedAt === null ? <Trans>Never</Trans> : <Time at={key.lastUsedAt} look="relative" />}</Td>
-            <Td className="figures" end>
+            <Td className="max-w-52 text-xs text-muted max-sm:hidden">{key.scopes.join(', ')}</Td>
+            <Td className="whitespace-nowrap text-muted max-sm:hidden">
+              {key.lastUsedAt === null ? <Trans>Never</Trans> : <Time at={key.lastUsedAt} look="relative" />}
+            </Td>
+            <Td className="figures max-sm:hidden" end>
               {formatNumber(requests.get(key.id) ?? 0)}
             </Td>
-            <Td className="whitespace-nowrap">
+            <Td className="whitespace-nowrap max-sm:align-top">
               <Ends apiKey={key} />
             </Td>
-            <Td className="w-14" end>
+            <Td className="w-14 max-sm:align-top" end>
               {key.status === 'active' && key.hint !== '' && <Actions apiKey={key} onDelete={onDelete} onRotate={onRotate} />}
             </Td>
           </tr>
@@ -110,7 +113,7 @@ function Actions({ apiKey, onRotate, onDelete }: { apiKey: ApiKeyRow } & Pick<Ke
         { id: 'delete', label: t`Delete`, icon: <Icon name="cross" />, danger: true, onSelect: () => onDelete(apiKey) },
       ]}
       label={t`Actions for ${name}`}
-      trigger={<Icon name="menu" />}
+      trigger={<Icon name="more" />}
       triggerClassName="touch-target inline-flex size-8 items-center justify-center rounded-lg text-muted hover:bg-hover hover:text-ink"
     />
   )

@@ -60,13 +60,15 @@ export function AssetCard({ asset }: { asset: AssetSummary }) {
           </Figure>
         </dl>
       </div>
-      <div className="mt-4">
-        <DayBars
-          days={asset.days.map(({ day, receivedAtomic, sentAtomic }) => ({ day, receivedAtomic: BigInt(receivedAtomic), sentAtomic: BigInt(sentAtomic) }))}
-          label={t`${symbol} a day on ${networkName}`}
-          {...money}
-        />
-      </div>
+      {(received > 0n || sent > 0n) && (
+        <div className="mt-4">
+          <DayBars
+            days={asset.days.map(({ day, receivedAtomic, sentAtomic }) => ({ day, receivedAtomic: BigInt(receivedAtomic), sentAtomic: BigInt(sentAtomic) }))}
+            label={t`${symbol} a day on ${networkName}`}
+            {...money}
+          />
+        </div>
+      )}
     </Card>
   )
 }

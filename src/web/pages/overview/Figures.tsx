@@ -58,6 +58,8 @@ export function Figures({ viewer }: { viewer: Viewer }) {
 
 function Summary({ summary, viewer }: { summary: EndpointResponse<'paymentSummary'>; viewer: Viewer }) {
   const total = summary.statuses.reduce((sum, { count }) => sum + count, 0)
+  // What is used most comes first; an asset that somebody only tried does not stand above it.
+  const assets = summary.assets.toSorted((a, b) => b.receivedCount + b.sentCount - (a.receivedCount + a.sentCount))
   if (total === 0) {
     return (
       <Card>
@@ -78,7 +80,7 @@ function Summary({ summary, viewer }: { summary: EndpointResponse<'paymentSummar
   return (
     <div className="grid gap-4 xl:grid-cols-3">
       <div className="grid min-w-0 content-start gap-4 xl:col-span-2">
-        {summary.assets.map((asset) => (
+        {assets.map((asset) => (
           <AssetCard asset={asset} key={`${asset.network} ${asset.asset}`} />
         ))}
         <RecentPayments viewer={viewer} />

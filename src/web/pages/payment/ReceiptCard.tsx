@@ -40,7 +40,7 @@ export function ReceiptCard({ payment, network }: { payment: PaymentStatusBody; 
       <div className="flex flex-col items-start gap-2">
         {receipt && (
           <>
-            <Button disabled={!proven} icon={<Icon name="table" />} onClick={() => window.print()} size="sm">
+            <Button disabled={!proven} icon={<Icon name="print" />} onClick={() => window.print()} size="sm">
               <Trans>Print receipt</Trans>
             </Button>
             <Button busy={busy} disabled={!proven} icon={<Icon name="download" />} onClick={() => void download()} size="sm">

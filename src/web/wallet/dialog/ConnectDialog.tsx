@@ -78,7 +78,7 @@ function Asking({ wallet: { name } }: { wallet: FoundWallet }) {
 }
 
 function descriptionOf(stage: Stage): string {
-  if (stage.name !== 'accounts') return t`Connecting shows this page your address. It moves nothing.`
+  if (stage.name !== 'accounts') return t`Connecting shows this page your address. It moves no money.`
   const { name } = stage.wallet
   return t`${name} offers several accounts.`
 }
