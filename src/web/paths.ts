@@ -72,7 +72,14 @@ export const routes = {
   },
   payment: { path: '/payments/:paymentId', title: msg`Payment`, search: v.object({}) },
   developers: { path: '/developers', title: msg`Developers`, search: v.object({ period: choice(['hour', 'day']), key: text(40) }) },
-  verify: { path: '/verify', title: msg`Verify`, search: v.object({}) },
+  verify: {
+    path: '/verify',
+    title: msg`Verify`,
+    search: v.object({
+      /** A settlement of this browser that is not finished. */
+      settlement: text(40),
+    }),
+  },
   explore: {
     path: '/explore',
     title: msg`Explore`,

@@ -26,7 +26,8 @@ export const PaymentPayloadV1 = v.object({
 export const PaymentPayload = v.variant('x402Version', [PaymentPayloadV1, PaymentPayloadV2])
 export type PaymentPayload = v.InferOutput<typeof PaymentPayload>
 
-export type DecodedPayload = { ok: true; payload: PaymentPayload } | { ok: false; problem: string }
+/** `at`: the field that a problem is about, and `why` it is one. */
+export type DecodedPayload = { ok: true; payload: PaymentPayload } | { ok: false; problem: string; at?: string | null; why?: string }
 
 /** Reads the value of `X-PAYMENT` or `PAYMENT-SIGNATURE`; the version inside decides, not the header's name. */
 export function decodePayload(text: string): DecodedPayload {
@@ -38,7 +39,8 @@ export function readPayload(value: unknown): DecodedPayload {
   const result = v.safeParse(PaymentPayload, value)
   if (result.success) return { ok: true, payload: result.output }
   const [issue] = result.issues
-  return { ok: false, problem: `The proof is not an x402 payment: at ${v.getDotPath(issue) ?? 'its root'}: ${explainIssue(issue)}` }
+  const [at, why] = [v.getDotPath(issue), explainIssue(issue)]
+  return { ok: false, problem: `The proof is not an x402 payment: at ${at ?? 'its root'}: ${why}`, at, why }
 }
 
 export function schemeOf(payment: PaymentPayload): string {

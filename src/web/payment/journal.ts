@@ -36,6 +36,9 @@ interface Schema extends DBSchema {
 /** Settled payments kept for receipts and for the "first time" finding. */
 const KEPT_SETTLED = 100
 
+/** Where settlements are kept: apart from payments, because of the proofs in them. */
+export const SETTLEMENTS = 'paydesk-settlements'
+
 /** The journal in this browser's IndexedDB. */
 export function openJournal(name = 'paydesk-payments'): Journal {
   let opened: Promise<IDBPDatabase<Schema>> | undefined
@@ -49,7 +52,14 @@ export function openJournal(name = 'paydesk-payments'): Journal {
   }
 }
 
-/** The entry as it may be stored: bytes that were signed go once the payment is settled. */
+/** What was signed, and proofs of others, go once the payment is settled or nothing came of it. */
+function forgetful(state: PaymentState): PaymentState {
+  const { deed } = state.order
+  const order = deed && 'proof' in deed ? { ...state.order, deed: { ...deed, proof: '' } } : state.order
+  return 'sent' in state ? { ...state, order, sent: { ...state.sent, bytes: null } } : { ...state, order }
+}
+
+/** The entry as it may be stored. */
 export function journalEntry(previous: JournalEntry | undefined, state: PaymentState, now: number): JournalEntry {
   const rebuilt = previous !== undefined && state.attempt > previous.state.attempt
   return {
@@ -57,7 +67,7 @@ export function journalEntry(previous: JournalEntry | undefined, state: PaymentS
     revision: (previous?.revision ?? 0) + 1,
     updatedAt: now,
     open: isTerminal(state) || state.step === 'draft' ? 0 : 1,
-    state: isTerminal(state) && 'sent' in state ? { ...state, sent: { ...state.sent, bytes: null } } : state,
+    state: isTerminal(state) || state.step === 'draft' ? forgetful(state) : state,
     earlier: rebuilt ? [...previous.earlier, previous.state] : (previous?.earlier ?? []),
     reported: rebuilt ? false : (previous?.reported ?? false),
   }

@@ -5,10 +5,20 @@ import type { Asset, NetworkId } from '#contract/network.ts'
 export type Deed =
   /** Lets `recipient` take so much of a token from `sender` later. EVM. */
   | { kind: 'allow' }
-  /** Collects for `recipient`, whose wallet `sender` is, what a payer's proof gives. The proof is as good as money until it is used. */
-  | { kind: 'settle'; proof: string }
-  /** Writes on the chain that `sender` has what a proof paid. */
-  | { kind: 'acknowledge'; proof: string }
+  /** Collects for `recipient`, whose wallet `sender` is, what a payer's proof gives; where it is only broadcast, nobody signs. */
+  | ({ kind: 'settle'; way: 'carry_out' | 'co_sign' | 'broadcast' } & Asked)
+  /** Writes on the chain that `sender` has what a proof paid. It moves nothing. */
+  | ({ kind: 'acknowledge' } & Asked)
+
+/** A payer's proof and what it is held against. The proof is as good as money until it is used: it is kept while the order is open, and no longer. */
+export type Asked = {
+  proof: string
+  /** The asset's address. */
+  asset: string
+  amountAtomic: bigint
+  resource: string | null
+  memo: string | null
+}
 
 /** What a person asked to pay. Made before the first request; `id` is the intent's id and the idempotency key of its first attempt. */
 export type PaymentOrder = {
@@ -35,6 +45,11 @@ export type PaymentOrder = {
   deed?: Deed
   /** The seller's link that set the terms, its whole text; `setBy` names the seller to the payer. */
   link?: { text: string; setBy: string; returnUrl: string | null }
+}
+
+/** Whether somebody has to sign at all: what others have signed wholly is only sent. */
+export function needsWallet({ deed }: Pick<PaymentOrder, 'deed'>): boolean {
+  return deed?.kind !== 'settle' || deed.way !== 'broadcast'
 }
 
 /** An unsigned transaction as the service built it and as this browser read it. */

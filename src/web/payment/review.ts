@@ -43,7 +43,11 @@ export function reviewPayment(facts: ReviewFacts): Review {
     })
   }
   if (facts.firstTime)
-    findings.push({ code: 'FIRST_TIME', severity: 'info', text: t`You have not paid this address from this browser before. Make sure that it is the right one.` })
+    findings.push({
+      code: 'FIRST_TIME',
+      severity: 'info',
+      text: t`You have not paid this address from this browser before. Make sure that it is the right one.`,
+    })
   if (facts.match.ok) findings.push(...simulationFindings(facts.simulation))
   return withVerdict({ match: facts.match, steps: facts.steps, simulation: facts.simulation, findings, verdict: 'ok' })
 }

@@ -30,6 +30,7 @@ type OwnTrouble =
   | 'payee_refuses'
   | 'payee_without_account'
   | 'already_settled'
+  | 'not_settled_yet'
   | 'other_payment'
   | 'not_signed'
 
@@ -221,6 +222,15 @@ export const troubles: Readonly<Record<TroubleName, Row>> = {
     words: () => ({
       title: t`There is nothing left to collect`,
       body: t`This payment has been settled already. Nothing was sent. Check it again to see it on the chain.`,
+    }),
+  },
+  not_settled_yet: {
+    who: 'time',
+    action: 'prepare_again',
+    retry: 'safe',
+    words: () => ({
+      title: t`There is nothing to acknowledge yet`,
+      body: t`The service does not have this payment. Nothing was sent. Settle it first.`,
     }),
   },
   other_payment: {

@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type ReactNode } from 'react'
 import { familyOf } from '#contract/network.ts'
 import type { PaymentState } from '../../payment/machine.ts'
+import { needsWallet } from '../../payment/order.ts'
 import type { PaymentRun } from '../../payment/run.ts'
 import { SIGN_MARGIN_MS } from '../../payment/run.ts'
 import { actionFor } from '../../payment/trouble-words.ts'
@@ -41,7 +42,7 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
   const running = review.simulation.state === 'running'
   const family = familyOf(order.network)
   const account = useAccounts().find((each) => each.family === family)
-  const otherAccount = account !== undefined && account.address !== order.sender
+  const otherAccount = needsWallet(order) && account !== undefined && account.address !== order.sender
   const fee = review.match.rows.find(({ field }) => field === 'fee')?.got
 
   return (
@@ -112,6 +113,7 @@ function SignBar({ run, state, onChange, summary, account, blocked, closing, run
   const { t } = useLingui()
   const [busy, setBusy] = useState(false)
   const { walletName, network } = state.order
+  const signs = needsWallet(state.order)
   const unticked = state.review.findings.some(({ code, severity }) => severity === 'warn' && !ticked.includes(code))
 
   async function sign() {
@@ -135,7 +137,7 @@ function SignBar({ run, state, onChange, summary, account, blocked, closing, run
           <Button className="min-w-0 flex-1 max-sm:px-3" icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg" variant="primary">
             <Trans>Prepare it again</Trans>
           </Button>
-        ) : !account ? (
+        ) : !account && signs ? (
           <Button className="flex-1" icon={<Icon name="wallet" />} onClick={() => openConnectDialog(familyOf(network))} size="lg" variant="primary">
             <Trans>Connect {walletName}</Trans>
           </Button>
@@ -144,12 +146,12 @@ function SignBar({ run, state, onChange, summary, account, blocked, closing, run
             busy={busy || running}
             className="min-w-0 flex-1 max-sm:px-3"
             disabled={unticked}
-            icon={<Icon className="max-sm:hidden" name="wallet" />}
+            icon={<Icon className="max-sm:hidden" name={signs ? 'wallet' : 'arrowOut'} />}
             onClick={() => void sign()}
             size="lg"
             variant="primary"
           >
-            {running ? t`Trying it out` : summary ? t`Sign with ${walletName}` : t`Pay with ${walletName}`}
+            {running ? t`Trying it out` : !signs ? t`Send it` : summary ? t`Sign with ${walletName}` : t`Pay with ${walletName}`}
           </Button>
         )}
         <Button className="max-sm:px-4" onClick={onChange} size="lg">

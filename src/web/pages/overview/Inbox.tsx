@@ -12,6 +12,7 @@ import { buttonClass } from '../../ui/button-class.ts'
 import { Card } from '../../ui/Card.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
+import type { JournalEntry } from '../../payment/journal.ts'
 import { useUnfinished } from './use-unfinished.ts'
 
 /** A payment that is on its way for longer than this is not on its way as it should be. */
@@ -50,36 +51,58 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             <Trans>Nothing is lost, and nothing is decided: it was sent, and the network has not confirmed it.</Trans>
           </Item>
         )}
-        {unfinished.map(({ id, state }) => {
-          const { order } = state
-          const amount = <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} symbol={order.asset.symbol} />
-          const recipient = <Address value={order.recipient} />
-          return (
-            <Item
-              action={
-                <Link className={buttonClass({ size: 'sm' })} to={pathTo('checkout', { search: { payment: id } })}>
-                  <Trans>Go on</Trans>
-                </Link>
-              }
-              icon="question"
-              key={id}
-              title={
-                state.step === 'unknown' ? (
-                  <Trans>A payment from this browser may have been sent</Trans>
-                ) : (
-                  <Trans>A payment from this browser is not settled</Trans>
-                )
-              }
-              tone="warn"
-            >
-              <Trans>
-                {amount} to {recipient}. Do not pay it a second time before this one is known.
-              </Trans>
-            </Item>
-          )
-        })}
+        {unfinished.map((entry) => (entry.state.order.deed ? <Settlement entry={entry} key={entry.id} /> : <Unsettled entry={entry} key={entry.id} />))}
       </ul>
     </Card>
+  )
+}
+
+/** A payment begun in this browser. */
+function Unsettled({ entry: { id, state } }: { entry: JournalEntry }) {
+  const { order } = state
+  const amount = <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} symbol={order.asset.symbol} />
+  const recipient = <Address value={order.recipient} />
+  return (
+    <Item
+      action={<GoOn to={pathTo('checkout', { search: { payment: id } })} />}
+      icon="question"
+      title={
+        state.step === 'unknown' ? <Trans>A payment from this browser may have been sent</Trans> : <Trans>A payment from this browser is not settled</Trans>
+      }
+      tone="warn"
+    >
+      <Trans>
+        {amount} to {recipient}. Do not pay it a second time before this one is known.
+      </Trans>
+    </Item>
+  )
+}
+
+/** A payer's proof that is being settled, or acknowledged, from this browser. */
+function Settlement({ entry: { id, state } }: { entry: JournalEntry }) {
+  const { order } = state
+  const amount = <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} symbol={order.asset.symbol} />
+  return (
+    <Item
+      action={<GoOn to={pathTo('verify', { search: { settlement: id } })} />}
+      icon="hourglass"
+      title={<Trans>A settlement from this browser is not finished</Trans>}
+      tone="warn"
+    >
+      {order.deed?.kind === 'acknowledge' ? (
+        <Trans>A receipt on the chain, for a payment you have.</Trans>
+      ) : (
+        <Trans>{amount} that a payer signed for you. Go on with it here; settling it anew would cost a second fee.</Trans>
+      )}
+    </Item>
+  )
+}
+
+function GoOn({ to }: { to: string }) {
+  return (
+    <Link className={buttonClass({ size: 'sm' })} to={to}>
+      <Trans>Go on</Trans>
+    </Link>
   )
 }
 

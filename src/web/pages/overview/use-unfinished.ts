@@ -4,17 +4,20 @@ import type { Journal, JournalEntry } from '../../payment/journal.ts'
 const EVERY_MS = 10_000
 
 /** Opened once: every opening is a connection to the browser's store. */
-let journal: Journal | undefined
+let journals: { payments: Journal; settlements: Journal } | undefined
 
-/** Payments begun in this browser whose outcome is open, newest first. Where the browser keeps nothing there are none. */
+/** What was begun in this browser and whose outcome is open, newest first: payments, and settlements of proofs. Where the browser keeps nothing there is none. */
 export function useUnfinished(): readonly JournalEntry[] {
   const [entries, setEntries] = useState<readonly JournalEntry[]>([])
   useEffect(() => {
     let gone = false
     async function read() {
-      const [{ openJournal }, { isPaid, mayHaveLeft }] = await Promise.all([import('../../payment/journal.ts'), import('../../payment/machine.ts')])
-      journal ??= openJournal()
-      const open = await journal.listOpen()
+      const [{ openJournal, SETTLEMENTS }, { isPaid, mayHaveLeft }] = await Promise.all([
+        import('../../payment/journal.ts'),
+        import('../../payment/machine.ts'),
+      ])
+      journals ??= { payments: openJournal(), settlements: openJournal(SETTLEMENTS) }
+      const open = (await Promise.all([journals.payments.listOpen(), journals.settlements.listOpen()])).flat()
       if (!gone) setEntries(open.filter(({ state }) => !isPaid(state) && (mayHaveLeft(state) || state.step === 'signed' || state.step === 'awaiting_wallet')))
     }
     const look = () => void read().catch(() => undefined)

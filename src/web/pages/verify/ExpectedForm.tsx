@@ -3,8 +3,9 @@ import { useConfig } from '../../shell/use-config.ts'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
+import { WrappedInput } from '../../ui/WrappedInput.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { nativeAsset } from '#contract/network.ts'
+import { familyOf, nativeAsset } from '#contract/network.ts'
 import type { ExpectedFields, ExpectedProblems } from './expected.ts'
 
 export type ExpectedFormProps = {
@@ -46,7 +47,7 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
         </Select>
       </Field>
       <Field className="sm:col-span-2" error={problems.wallet} label={<Trans>Receiving wallet</Trans>}>
-        <Input mono onChange={(event) => set({ wallet: event.target.value })} value={fields.wallet} />
+        <WrappedInput onChange={(event) => set({ wallet: event.target.value })} value={fields.wallet} />
       </Field>
       <Field error={problems.amount} label={<Trans>Expected amount</Trans>}>
         <Input inputMode="decimal" onChange={(event) => set({ amount: event.target.value })} value={fields.amount} />
@@ -54,6 +55,16 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
       {!many && (
         <Field error={problems.resource} label={<Trans>Resource</Trans>} optional>
           <Input mono onChange={(event) => set({ resource: event.target.value })} value={fields.resource} />
+        </Field>
+      )}
+      {!many && network && familyOf(network.network) === 'solana' && (
+        <Field
+          className="sm:col-span-2"
+          hint={<Trans>What you told the payer to write into the transaction: it ties the payment to its order.</Trans>}
+          label={<Trans>Memo</Trans>}
+          optional
+        >
+          <Input mono onChange={(event) => set({ memo: event.target.value })} value={fields.memo} />
         </Field>
       )}
       {!many && (

@@ -87,14 +87,15 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
         <CheckNote accepts={session?.operator ?? false} />
       </Card>
       {result && <ResultCard network={networks.find(({ network }) => network === fields.network)} result={result} />}
-      {asked && facts.body.kind === 'authorization' && (settling || (result && !result.settled && verdictOf(result) !== 'invalid')) && (
+      {asked && (settling || (result && verdictOf(result) !== 'invalid')) && (
         <SettleCard
           expected={asked}
+          facts={facts}
           header={found.header}
           key={found.header}
           onBegun={setSettling}
           onSettled={() => void run('check')}
-          proof={facts.body.proof}
+          settled={result?.settled ?? false}
         />
       )}
     </>

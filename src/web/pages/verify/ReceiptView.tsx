@@ -32,7 +32,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
   async function ask() {
     if (!network || !asset) return
     setBusy(true)
-    const expected = { network, asset, wallet: receipt.recipient, amountAtomic: BigInt(receipt.amountAtomic), resource: null }
+    const expected = { network, asset, wallet: receipt.recipient, amountAtomic: BigInt(receipt.amountAtomic), resource: null, memo: null }
     const memo = receipt.network.startsWith('solana:') ? receipt.paymentId : null
     const view = await lookForTransaction(receipt.transaction, expected, { payer: receipt.payer, memo }).catch((error: unknown) => ({
       checks: [],

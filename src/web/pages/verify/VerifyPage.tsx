@@ -1,6 +1,9 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react'
 import { takeHandOver } from '../../api/hand-over.ts'
+import { pathTo } from '../../paths.ts'
+import { navigate } from '../../router/location.ts'
+import { useSearch } from '../../router/use-route.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -9,9 +12,11 @@ import { PaymentIdView } from './PaymentIdView.tsx'
 import { ProofBox } from './ProofBox.tsx'
 import { ProofView } from './ProofView.tsx'
 import { ReceiptView } from './ReceiptView.tsx'
+import { OpenSettlements } from './settle/OpenSettlements.tsx'
 import { recognize, type Recognized } from './recognize.ts'
 import { TransactionView } from './TransactionView.tsx'
 
+const ResumedSettlement = lazy(() => import('./settle/ResumedSettlement.tsx').then((module) => ({ default: module.ResumedSettlement })))
 const BatchView = lazy(() => import('./BatchView.tsx').then((module) => ({ default: module.BatchView })))
 
 /** Checks proofs of payment: first by reading them here, then by whoever the reader asks. */
@@ -20,6 +25,8 @@ export function VerifyPage() {
   const [mode, setMode] = useState<'one' | 'many'>('one')
   const [text, setText] = useState(() => takeHandOver('verify') ?? '')
   const found = useMemo(() => recognize(text), [text])
+  const { settlement } = useSearch('verify')
+  const show = (id?: string) => navigate(pathTo('verify', { search: { settlement: id } }))
   return (
     <div className="mx-auto max-w-[880px]">
       <PageHeader
@@ -37,23 +44,28 @@ export function VerifyPage() {
         subtitle={<Trans>See whether a payment is what it says, before you hand anything over.</Trans>}
         title={<Trans>Verify</Trans>}
       />
-      {mode === 'many' ? (
+      {settlement ? (
+        <Suspense fallback={<PageSkeleton />}>
+          <ResumedSettlement id={settlement} key={settlement} onLeave={() => show()} />
+        </Suspense>
+      ) : mode === 'many' ? (
         <Suspense fallback={<PageSkeleton />}>
           <BatchView />
         </Suspense>
       ) : (
         <div className="space-y-4">
+          {found.kind === 'empty' && <OpenSettlements onOpen={show} />}
           <Card>
             <ProofBox accept=".json,.txt,application/json,text/plain" found={found} onText={setText} text={text} />
           </Card>
-          {show(found, setText)}
+          {view(found, setText)}
         </div>
       )}
     </div>
   )
 }
 
-function show(found: Recognized, onText: (text: string) => void): ReactNode {
+function view(found: Recognized, onText: (text: string) => void): ReactNode {
   switch (found.kind) {
     case 'proof':
       return <ProofView found={found} key={found.header} />

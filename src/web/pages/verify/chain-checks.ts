@@ -1,8 +1,7 @@
 import { t } from '@lingui/core/macro'
 import * as v from 'valibot'
-import { encodeAuthorization } from '#chains/evm/token-authorization.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
-import { chainIdOf, familyOf, type Network } from '#contract/network.ts'
+import { familyOf, type Network } from '#contract/network.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
@@ -26,7 +25,10 @@ const BLOCKS_BACK = 5_000
 /** Looks a proof's payment up. Never throws for a node's fault. */
 export async function lookOnChain(facts: Facts, expected: Expected): Promise<ChainView> {
   try {
-    if (facts.body.kind === 'authorization') return await lookForAuthorization(facts.body.proof.authorization, expected)
+    if (facts.body.kind === 'authorization' || facts.body.kind === 'permit') {
+      const { messageBytes } = await import('./message-bytes.ts')
+      return await lookForMessage(messageBytes(facts.body, expected), facts, expected)
+    }
     if (facts.transaction === null) return { ...NOTHING, undecided: t`The proof names no transaction yet, so there is nothing to look for.` }
     return await lookForTransaction(facts.transaction, expected, { payer: facts.payer, memo: facts.memo })
   } catch (error) {
@@ -111,25 +113,13 @@ async function senderOf(url: string, hash: string): Promise<string> {
   return found.success ? checksumAddress(found.output.from) : ''
 }
 
-type Signed = { from: string; to: string; value: bigint; validAfter: bigint; validBefore: bigint; nonce: `0x${string}` }
-
-/** Whether the token has carried an authorization out, by which transaction, and whether it moved what it says. */
-async function lookForAuthorization(message: Signed, { network, asset, wallet, amountAtomic }: Expected): Promise<ChainView> {
+/** Whether what a payer signed was carried out, by which transaction, and whether it moved what it says. */
+async function lookForMessage(bytes: Uint8Array, { payer }: Facts, { network, asset, wallet, amountAtomic }: Expected): Promise<ChainView> {
   const { messageChain } = await import('../explore/pay/message-chain.ts')
   const chain = messageChain(network)
-  const order = {
-    id: '',
-    createdAt: 0,
-    network: network.network,
-    asset,
-    sender: message.from,
-    recipient: wallet,
-    amountAtomic,
-    walletName: '',
-  } satisfies PaymentOrder
+  const parties = { sender: payer ?? '', recipient: wallet }
+  const order = { id: '', createdAt: 0, network: network.network, asset, ...parties, amountAtomic, walletName: '' } satisfies PaymentOrder
   const { height } = await chain.head(order)
-  const domain = { name: '', version: '', chainId: chainIdOf(network.network), verifyingContract: asset.address as `0x${string}` }
-  const bytes = encodeAuthorization({ domain, message: { ...message, from: message.from as `0x${string}`, to: message.to as `0x${string}` } })
   const built = {
     paymentId: '',
     bytes,

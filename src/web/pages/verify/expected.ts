@@ -8,7 +8,16 @@ import type { Facts } from './facts.ts'
 import type { Expected } from './local-checks.ts'
 
 /** The form of what is expected. */
-export type ExpectedFields = { network: string; asset: string; wallet: string; amount: string; resource: string; facilitator: string; timeout: string }
+export type ExpectedFields = {
+  network: string
+  asset: string
+  wallet: string
+  amount: string
+  resource: string
+  memo: string
+  facilitator: string
+  timeout: string
+}
 
 export type ExpectedProblems = Partial<Record<keyof ExpectedFields, string>>
 
@@ -23,6 +32,7 @@ export function startFields(facts: Facts | undefined, networks: readonly Network
     wallet: own ?? '',
     amount: facts && facts.amountAtomic !== null && asset ? formatAmount(facts.amountAtomic, asset.decimals) : '',
     resource: facts?.resource ?? '',
+    memo: network && familyOf(network.network) === 'solana' ? (facts?.memo ?? '') : '',
     facilitator: '',
     timeout: '30',
   }
@@ -48,6 +58,7 @@ export function readExpected(
   if (!/^[0-9]{1,3}$/.test(fields.timeout) || seconds < 1 || seconds > 120) problems.timeout = t`Enter whole seconds from 1 to 120.`
   if (fields.facilitator !== '' && !fields.facilitator.startsWith('https://')) problems.facilitator = t`A facilitator’s address begins with https://.`
   if (!network || !asset || !wallet.ok || !amount?.ok || Object.keys(problems).length > 0) return { ok: false, problems }
-  const resource = fields.resource.trim()
-  return { ok: true, expected: { network, asset, wallet: wallet.address, amountAtomic: amount.atomic, resource: resource === '' ? null : resource } }
+  const orAny = (text: string) => (text.trim() === '' ? null : text.trim())
+  const memo = wallet.family === 'solana' ? orAny(fields.memo) : null
+  return { ok: true, expected: { network, asset, wallet: wallet.address, amountAtomic: amount.atomic, resource: orAny(fields.resource), memo } }
 }

@@ -1,9 +1,11 @@
 import * as v from 'valibot'
 import { parseAddress } from '#contract/address.ts'
 import type { NetworkId } from '#contract/network.ts'
+import { decodeTransaction as decodeEvm, type EvmFacts } from '#chains/evm/decode.ts'
 import { decodeTransaction, type SolanaFacts } from '#chains/solana/decode.ts'
-import { Eip3009Payload } from '#x402/authorization.ts'
-import { NativeTransferPayload } from '#x402/native-transfer.ts'
+import { Eip3009Payload, Permit2Payload } from '#x402/authorization.ts'
+import { TOKEN_TRANSFER_METHOD } from '#x402/methods.ts'
+import { NativeTransferPayload, SignedTransactionPayload } from '#x402/native-transfer.ts'
 import { readNetwork } from '#x402/networks.ts'
 import { methodOf, networkNameOf, schemeOf, type PaymentPayload } from '#x402/payload.ts'
 import { fromV1, type Requirements } from '#x402/requirements.ts'
@@ -31,6 +33,9 @@ export type Body =
   | { kind: 'txid'; proof: TxidPayload; terms: Requirements | null }
   | { kind: 'memo'; proof: MemoPayload }
   | { kind: 'authorization'; proof: Eip3009Payload }
+  | { kind: 'permit'; proof: Permit2Payload }
+  /** Native currency of EVM, wholly signed, for others to send. */
+  | { kind: 'evm'; facts: EvmFacts; bytes: Uint8Array }
   | { kind: 'solana'; facts: SolanaFacts; bytes: Uint8Array }
   /** Its payload cannot be read here; `at` is the field. */
   | { kind: 'unreadable'; at: string; problem: string }
@@ -38,24 +43,58 @@ export type Body =
 export function factsOf(payment: PaymentPayload): Facts {
   const body = readBody(payment)
   const terms = termsOf(payment, body)
-  const transfer = body.kind === 'solana' ? body.facts.operations.find((operation) => operation.kind === 'transfer') : undefined
-  const memo = body.kind === 'solana' ? body.facts.operations.find((operation) => operation.kind === 'memo')?.text : undefined
-  const authorization = body.kind === 'authorization' ? body.proof.authorization : undefined
+  const own = saidBy(body)
   return {
     version: payment.x402Version,
     scheme: schemeOf(payment),
     networkName: networkNameOf(payment),
     network: readNetwork(networkNameOf(payment), payment.x402Version),
-    method: methodOf(payment),
-    asset: terms?.requirements.asset ?? null,
-    payTo: normal(terms?.requirements.payTo) ?? authorization?.to ?? transfer?.to ?? null,
-    amountAtomic: terms ? BigInt(terms.requirements.amount) : (authorization?.value ?? transfer?.lamports ?? null),
-    payer: authorization?.from ?? transfer?.from ?? (body.kind === 'txid' ? normal(body.proof.from) : body.kind === 'memo' ? (body.proof.from ?? null) : null),
+    method: own.method ?? methodOf(payment),
+    asset: terms?.requirements.asset ?? own.asset ?? null,
+    payTo: normal(terms?.requirements.payTo) ?? own.payTo ?? null,
+    amountAtomic: terms ? BigInt(terms.requirements.amount) : (own.amountAtomic ?? null),
+    payer: own.payer ?? null,
     resource: terms?.resource ?? null,
-    memo: memo ?? textOf(terms?.requirements.extra.memo) ?? textOf(terms?.requirements.extra.paymentId),
-    transaction: body.kind === 'txid' || body.kind === 'memo' ? body.proof.txRef : body.kind === 'solana' ? body.facts.signature : null,
+    memo: own.memo ?? textOf(terms?.requirements.extra.memo) ?? textOf(terms?.requirements.extra.paymentId),
+    transaction: own.transaction ?? null,
     body,
   }
+}
+
+type Said = { method?: string; asset?: string; payTo?: string; amountAtomic?: bigint; payer?: string | null; memo?: string; transaction?: string | null }
+
+/** What the payload tells by itself, beside the terms that a payer says it accepted. */
+function saidBy(body: Body): Said {
+  switch (body.kind) {
+    case 'txid':
+      return { payer: normal(body.proof.from), transaction: body.proof.txRef }
+    case 'memo':
+      return { payer: body.proof.from ?? null, transaction: body.proof.txRef }
+    case 'authorization': {
+      const { from, to, value } = body.proof.authorization
+      return { payer: from, payTo: to, amountAtomic: value }
+    }
+    case 'permit': {
+      const { from, permitted, witness } = body.proof.permit2Authorization
+      return { payer: from, payTo: witness.to, amountAtomic: permitted.amount, asset: permitted.token }
+    }
+    case 'evm':
+      return { payer: body.facts.sender, payTo: body.facts.to, amountAtomic: body.facts.valueAtomic, transaction: body.facts.hash }
+    case 'solana':
+      return saidBySolana(body.facts)
+    case 'unreadable':
+      return {}
+  }
+}
+
+function saidBySolana({ operations, signature }: SolanaFacts): Said {
+  const memo = operations.find((operation) => operation.kind === 'memo')?.text
+  const common = { transaction: signature, ...(memo !== undefined && { memo }) }
+  const token = operations.find((operation) => operation.kind === 'token_transfer')
+  // A transfer names token accounts, never whose they are: the payee is what the reader expects.
+  if (token) return { ...common, method: TOKEN_TRANSFER_METHOD, asset: token.mint, amountAtomic: token.amountAtomic, payer: token.authority }
+  const transfer = operations.find((operation) => operation.kind === 'transfer')
+  return transfer ? { ...common, payTo: transfer.to, amountAtomic: transfer.lamports, payer: transfer.from } : common
 }
 
 function termsOf(payment: PaymentPayload, body: Body): { requirements: Requirements; resource: string | null } | undefined {
@@ -68,6 +107,8 @@ function termsOf(payment: PaymentPayload, body: Body): { requirements: Requireme
 function readBody(payment: PaymentPayload): Body {
   const { payload } = payment
   if ('authorization' in payload) return read(Eip3009Payload, payload, (proof) => ({ kind: 'authorization', proof }))
+  if ('permit2Authorization' in payload) return read(Permit2Payload, payload, (proof) => ({ kind: 'permit', proof }))
+  if ('signedTransaction' in payload) return read(SignedTransactionPayload, payload, ({ signedTransaction }) => readEvm(signedTransaction))
   if (payload.format === 'solana-memo') return read(MemoPayload, payload, (proof) => ({ kind: 'memo', proof }))
   if ('txRef' in payload) return read(TxidPayload, payload, (proof) => ({ kind: 'txid', proof, terms: payment.x402Version === 2 ? payment.accepted : null }))
   if ('transaction' in payload) {
@@ -85,6 +126,13 @@ function read<S extends v.GenericSchema>(schema: S, payload: unknown, then: (pro
   const [issue] = result.issues
   const path = v.getDotPath(issue)
   return { kind: 'unreadable', at: path ? `payload.${path}` : 'payload', problem: issue.message }
+}
+
+function readEvm(text: string): Body {
+  const bytes = Uint8Array.from(text.slice(2).match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+  const facts = decodeEvm(bytes)
+  if (!facts.ok) return { kind: 'unreadable', at: 'payload.signedTransaction', problem: facts.problem }
+  return facts.sender === null ? { kind: 'unreadable', at: 'payload.signedTransaction', problem: 'It carries no signature.' } : { kind: 'evm', facts, bytes }
 }
 
 function normal(address: string | undefined): string | null {

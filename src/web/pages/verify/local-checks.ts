@@ -1,6 +1,8 @@
 import { formatAmount } from '#contract/amount.ts'
 import { findAsset, type Asset, type Network } from '#contract/network.ts'
 import { checkNativeTransfer, type TransferRule } from '#chains/solana/native-transfer.ts'
+import { checkTokenPayment, type TokenRule } from '#chains/solana/token-payment.ts'
+import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { EXACT_SCHEME, methodsOf } from '#x402/methods.ts'
 import type { PaymentPayload } from '#x402/payload.ts'
 import type { KnownReason } from '../../payment/reason-words.ts'
@@ -15,16 +17,21 @@ export type Expected = {
   amountAtomic: bigint
   /** Null: any. */
   resource: string | null
+  /** Solana: what the payer was asked to write. Null: whatever it wrote. */
+  memo: string | null
 }
 
-const RULES: Readonly<Record<TransferRule, KnownReason>> = {
+const RULES: Readonly<Record<TransferRule | TokenRule, KnownReason>> = {
   fee_payer: 'fee_payer_mismatch',
   signers: 'too_many_signers',
   signatures: 'invalid_signature',
   programs: 'unexpected_instruction',
   compute_units: 'compute_limits',
   compute_price: 'compute_limits',
+  order: 'unexpected_instruction',
   one_transfer: 'unexpected_instruction',
+  mint: 'asset_mismatch',
+  amount: 'amount_mismatch',
   destination: 'recipient_mismatch',
   lamports: 'amount_mismatch',
   source: 'payer_mismatch',
@@ -66,14 +73,11 @@ async function checkBody(facts: Facts, payment: PaymentPayload, { expected, now 
     case 'memo':
       return [{ ...local('transaction', true, 'malformed'), expected: 'a signature of 64 bytes', got: body.proof.txRef }]
     case 'solana': {
-      const rows = expected.asset.native
-        ? checkNativeTransfer(body.facts, {
-            payTo: expected.wallet,
-            lamports: expected.amountAtomic,
-            memo: facts.memo ?? 'a memo',
-            sponsor: sponsorOf(payment),
-          })
-        : []
+      const { wallet: payTo, amountAtomic, asset, memo } = expected
+      const sponsor = sponsorOf(facts, body.facts.feePayer)
+      const rows = asset.native
+        ? checkNativeTransfer(body.facts, { payTo, lamports: amountAtomic, memo: memo ?? facts.memo ?? 'a memo', sponsor })
+        : checkTokenPayment(body.facts, { payTo, mint: asset.address, amountAtomic, memo, sponsor })
       return rows.map(({ rule, ok, ...row }) => ({ ...local(rule, ok, RULES[rule]), ...row }))
     }
     case 'txid': {
@@ -81,32 +85,54 @@ async function checkBody(facts: Facts, payment: PaymentPayload, { expected, now 
       const signer = await recoverProof(payment, body.proof, expected)
       return [{ ...local('signature', signer === facts.payer, 'invalid_signature'), expected: facts.payer ?? 'the payer', got: signer ?? 'nobody' }]
     }
+    case 'evm': {
+      const { sender, chainId, data, to } = body.facts
+      return [
+        equal('chain', [expected.network.network, `eip155:${chainId}`], 'network_mismatch'),
+        equal('transfer_to', [expected.wallet, to], 'recipient_mismatch'),
+        {
+          ...local('plain_transfer', data === '0x', 'unexpected_instruction'),
+          expected: 'a plain transfer',
+          got: data === '0x' ? 'a plain transfer' : 'a call',
+        },
+        { ...local('signature', sender !== null, 'invalid_signature'), expected: 'the payer', got: sender ?? 'nobody' },
+      ]
+    }
+    case 'permit': {
+      const { recoverPermit } = await import('./recover.ts')
+      const { from, spender, witness, deadline } = body.proof.permit2Authorization
+      const signer = recoverPermit(body.proof, expected)
+      return [
+        { ...local('signature', signer === from, 'invalid_signature'), expected: from, got: signer ?? 'nobody' },
+        equal('spender', [EXACT_PERMIT2_PROXY, spender], 'recipient_mismatch'),
+        windowCheck({ validAfter: witness.validAfter, validBefore: deadline }, now),
+      ]
+    }
     case 'authorization': {
       const { recoverAuthorization } = await import('./recover.ts')
+      const { from, ...window } = body.proof.authorization
       const signer = recoverAuthorization(payment, body.proof, expected)
-      const { validAfter, validBefore } = body.proof.authorization
-      const seconds = BigInt(Math.floor(now / 1000))
       const signature: Check =
         signer === null
-          ? { name: 'signature', source: 'local', state: 'open', expected: body.proof.authorization.from, got: 'the token’s name is not in the proof' }
-          : {
-              ...local('signature', signer === body.proof.authorization.from, 'invalid_signature'),
-              expected: body.proof.authorization.from,
-              got: signer ?? 'nobody',
-            }
-      const window: Check = {
-        ...local('window', seconds > validAfter && seconds < validBefore, 'outside_window'),
-        expected: `${spellTime(validAfter)} to ${spellTime(validBefore)}`,
-        got: spellTime(seconds),
-      }
-      return [signature, window]
+          ? { name: 'signature', source: 'local', state: 'open', expected: from, got: 'the token’s name is not in the proof' }
+          : { ...local('signature', signer === from, 'invalid_signature'), expected: from, got: signer ?? 'nobody' }
+      return [signature, windowCheck(window, now)]
     }
   }
 }
 
-function sponsorOf(payment: PaymentPayload): string | null {
-  const feePayer = payment.x402Version === 2 ? payment.accepted.extra.feePayer : undefined
-  return typeof feePayer === 'string' ? feePayer : null
+function windowCheck({ validAfter, validBefore }: { validAfter: bigint; validBefore: bigint }, now: number): Check {
+  const seconds = BigInt(Math.floor(now / 1000))
+  return {
+    ...local('window', seconds > validAfter && seconds < validBefore, 'outside_window'),
+    expected: `${spellTime(validAfter)} to ${spellTime(validBefore)}`,
+    got: spellTime(seconds),
+  }
+}
+
+/** Who pays the network for the payer, as the transaction itself has it. */
+function sponsorOf({ payer }: Facts, feePayer: string): string | null {
+  return feePayer === payer ? null : feePayer
 }
 
 function spellTime(seconds: bigint): string {

@@ -27,7 +27,7 @@ const network: Network = {
 }
 const TX = `0x${'ab'.repeat(32)}`
 const resource = { url: 'https://shop.example/a', description: 'An article', mimeType: 'text/plain' }
-const expected: Expected = { network, asset: NATIVE_ETH, wallet: PAYEE, amountAtomic: 10n, resource: resource.url }
+const expected: Expected = { network, asset: NATIVE_ETH, wallet: PAYEE, amountAtomic: 10n, resource: resource.url, memo: null }
 
 async function txidHeader(amount = 10n): Promise<string> {
   const accepted = {

@@ -89,9 +89,8 @@ function fromValue(value: unknown, header: string, url: string | null): Recogniz
   }
   const read = readPayload(value)
   if (read.ok) return { kind: 'proof', header, payment: read.payload, url }
-  const at = /at ([\w.]+|its root), (.+)$/s.exec(read.problem)
-  const told = at?.[2] ?? read.problem
-  return problem(told.startsWith('Invalid key: Expected') && told.endsWith('received undefined') ? t`This field is missing.` : told, at?.[1] ?? null)
+  const missing = read.why?.endsWith(', received nothing.') ?? false
+  return problem(missing ? t`This field is missing.` : (read.why ?? read.problem), read.at ?? null)
 }
 
 /** Whether the text would be fine with its end. */

@@ -1,7 +1,9 @@
 import { hashTypedData, hexToBytes } from 'viem'
 import { recoverSigner, signerOf } from '#chains/evm/token-authorization.ts'
 import { chainIdOf } from '#contract/network.ts'
-import type { Eip3009Payload } from '#x402/authorization.ts'
+import { PERMIT2 } from '#chains/evm/authorization.ts'
+import { permitSignerOf, type TokenPermit } from '#chains/evm/token-permit.ts'
+import type { Eip3009Payload, Permit2Payload } from '#x402/authorization.ts'
 import type { PaymentPayload } from '#x402/payload.ts'
 import { fromV1 } from '#x402/requirements.ts'
 import { offerProofTypedData, proofTypedData, type TxidPayload } from '#x402/txid.ts'
@@ -48,4 +50,15 @@ export function recoverAuthorization(
   if (typeof name !== 'string' || typeof version !== 'string') return null
   const domain = { name, version, chainId: chainIdOf(network.network), verifyingContract: asset.address as `0x${string}` }
   return signerOf({ domain, message: authorization }, hexToBytes(signature))
+}
+
+/** A permit as it is signed, on the network that is expected. */
+export function permitOf({ permit2Authorization }: Permit2Payload, { network }: Pick<Expected, 'network'>): TokenPermit {
+  const { from, permitted, spender, nonce, deadline, witness } = permit2Authorization
+  const chain = { chainId: chainIdOf(network.network), verifyingContract: PERMIT2 } as const
+  return { ...chain, from, ...permitted, spender, nonce, deadline, ...witness }
+}
+
+export function recoverPermit(proof: Permit2Payload, expected: Pick<Expected, 'network'>): string | undefined {
+  return permitSignerOf(permitOf(proof, expected), hexToBytes(proof.signature))
 }

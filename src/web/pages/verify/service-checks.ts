@@ -46,17 +46,7 @@ export type Accepting = { facilitatorUrl: string | null; timeoutS: number }
 
 /** Accepts a proof: it is settled, written into the account, and used up. The key makes a repeated click the same acceptance. */
 export async function accept(header: string, expected: Expected, { facilitatorUrl, timeoutS }: Accepting): Promise<ServiceView> {
-  const { network, asset, wallet, amountAtomic, resource } = expected
-  const body = {
-    walletAddress: wallet,
-    paymentProof: header,
-    expectedAmount: new LosslessNumber(formatAmount(amountAtomic, asset.decimals)),
-    network: network.network,
-    asset: asset.address,
-    timeout: timeoutS,
-    ...(resource !== null && { resource }),
-    ...(facilitatorUrl !== null && { facilitatorUrl }),
-  }
+  const body = { ...questionOf(header, expected), timeout: timeoutS, ...(facilitatorUrl !== null && { facilitatorUrl }) }
   try {
     const reply = await call('paymentReceive', { body }, { timeoutMs: (timeoutS + 10) * 1000, idempotencyKey: crypto.randomUUID() })
     const checks = reply.checks.map((check) => toCheck(check, undefined))
@@ -75,8 +65,21 @@ export async function accept(header: string, expected: Expected, { facilitatorUr
   }
 }
 
+/** What a proof is held against, as the service is asked. */
+export function questionOf(header: string, { network, asset, wallet, amountAtomic, resource, memo }: Expected) {
+  return {
+    walletAddress: wallet,
+    paymentProof: header,
+    expectedAmount: new LosslessNumber(formatAmount(amountAtomic, asset.decimals)),
+    network: network.network,
+    asset: asset.address,
+    ...(resource !== null && { resource }),
+    ...(memo !== null && { memo }),
+  }
+}
+
 /** The terms as they are expected; of the payer's words only what decides nothing. */
-function requirementsOf(payment: PaymentPayload, { network, asset, wallet, amountAtomic, resource }: Expected): Record<string, unknown> {
+function requirementsOf(payment: PaymentPayload, { network, asset, wallet, amountAtomic, resource, memo }: Expected): Record<string, unknown> {
   const accepted = payment.x402Version === 2 ? payment.accepted : undefined
   const method = methodOf(payment)
   const requirements: Requirements = {
@@ -89,6 +92,7 @@ function requirementsOf(payment: PaymentPayload, { network, asset, wallet, amoun
     extra: {
       ...(accepted ? accepted.extra : method !== undefined && { assetTransferMethod: method }),
       ...(resource !== null && payment.x402Version === 2 && { resource }),
+      ...(memo !== null && { memo }),
     },
   }
   return payment.x402Version === 2 ? requirements : toV1(requirements, { url: resource ?? resourceOf(payment) })

@@ -2,8 +2,11 @@ import { hexToBytes } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import { authorizationTypedData, decodeAuthorization, encodeAuthorization } from '#chains/evm/token-authorization.ts'
+import { PERMIT2 } from '#chains/evm/authorization.ts'
+import { encodePermit, permitTypedData, type TokenPermit } from '#chains/evm/token-permit.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Asset, type Network } from '#contract/network.ts'
+import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { decodePayload } from '#x402/payload.ts'
 import { toV1, type Requirements } from '#x402/requirements.ts'
 import type { PaymentState } from '../../../payment/machine.ts'
@@ -64,7 +67,7 @@ const waiting = { step: 'broadcast', attempt: 1, order, built, sent: { bytes: nu
 async function statesOf(header: string, asset: Asset): Promise<Record<string, string>> {
   const decoded = decodePayload(header)
   if (!decoded.ok) throw new Error(decoded.problem)
-  const expected = { network, asset, wallet: PAYEE, amountAtomic: 1000n, resource: null }
+  const expected = { network, asset, wallet: PAYEE, amountAtomic: 1000n, resource: null, memo: null }
   const checks = await checkLocally(factsOf(decoded.payload), decoded.payload, { expected, now: Date.now() })
   return Object.fromEntries(checks.map(({ name, state }) => [name, state]))
 }
@@ -104,8 +107,31 @@ describe.each([1, 2] as const)('in version %i', (version) => {
     expect(states.signature).toBe(version === 2 ? 'ok' : 'open')
   })
 
-  test('a signed transfer of SOL is sent as it was signed', () => {
-    const visit = visitOf(version, 'signed_transfer', {
+  test('a permit goes out with every field that was signed', async () => {
+    const permit: TokenPermit = {
+      chainId: 31337,
+      verifyingContract: PERMIT2,
+      from: payer.address,
+      token: USDC.address as `0x${string}`,
+      amount: 1000n,
+      spender: EXACT_PERMIT2_PROXY,
+      nonce: 77n,
+      validAfter: 1n,
+      deadline: 9_999_999_999n,
+      to: PAYEE,
+    }
+    const signature = hexToBytes(await payer.signTypedData(permitTypedData(permit)))
+    const visit = visitOf(version, 'permit', { asset: USDC.address, extra: { assetTransferMethod: 'permit2' } })
+    const state = { ...waiting, built: { ...built, bytes: encodePermit(permit) }, sent: { bytes: signature, signature: 'permit:77' } } as PaymentState
+    const next = nextHeader(visit, termsOf(visit), state)
+    if (next.kind !== 'ready') throw new Error(next.kind)
+    expect(Object.values(await statesOf(next.header.value, USDC))).not.toContain('bad')
+    const decoded = decodePayload(next.header.value)
+    expect(decoded).toMatchObject({ payload: { payload: { permit2Authorization: { spender: EXACT_PERMIT2_PROXY, nonce: '77', witness: { to: PAYEE } } } } })
+  })
+
+  test.each(['signed_transfer', 'sponsored'] as const)('a transfer of Solana (%s) is sent as it was signed', (way) => {
+    const visit = visitOf(version, way, {
       network: SOLANA_DEVNET,
       asset: NATIVE_SOL.address,
       payTo: 'So11111111111111111111111111111111111111112',

@@ -1,45 +1,68 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { lazy, Suspense, useState } from 'react'
 import { familyOf } from '#contract/network.ts'
-import type { Eip3009Payload } from '#x402/authorization.ts'
 import type { PaymentRun } from '../../../payment/run.ts'
+import { Address } from '../../../ui/Address.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { openConnectDialog, useAccounts } from '../../../wallet/accounts.ts'
+import type { Facts } from '../facts.ts'
 import type { Expected } from '../local-checks.ts'
+import { settleKindOf, walletOf, type SettleKind } from './kinds.ts'
+import { KINDS } from './words.ts'
 
 const SettleFlow = lazy(() => import('./SettleFlow.tsx').then((module) => ({ default: module.SettleFlow })))
 
 export type SettleCardProps = {
   header: string
-  proof: Eip3009Payload
+  facts: Facts
   expected: Expected
+  /** The payee has the money by now: only a receipt is left to be written. */
+  settled: boolean
   /** Told `true` when a settlement began, `false` when it was left. */
   onBegun: (begun: boolean) => void
   onSettled: () => void
 }
 
-/** For a payee who settles without a facilitator: the payer has signed, the payee sends it and pays the network. */
-export function SettleCard({ header, proof, expected, onBegun, onSettled }: SettleCardProps) {
+/** For a payee who settles without a facilitator: the payer has signed, the payee does the rest. */
+export function SettleCard(props: SettleCardProps) {
+  const { facts, expected, settled } = props
+  const told = settleKindOf(facts, expected.wallet)
+  if (typeof told === 'string') return told !== 'acknowledge' || settled ? <Settling kind={settled ? 'acknowledge' : told} {...props} /> : null
+  if (told.kind === 'unreadable' || settled) return null
+  return (
+    <Card title={<Trans>Settle it myself</Trans>}>
+      <p className="text-sm text-muted">
+        <Trans>
+          Only <Address copy value={told.sponsor} /> can settle it: the payer named that wallet for the network fee, and it has to sign last.
+        </Trans>
+      </p>
+    </Card>
+  )
+}
+
+function Settling({ kind, header, facts, expected, onBegun, onSettled }: SettleCardProps & { kind: SettleKind }) {
   const { t } = useLingui()
   const account = useAccounts().find(({ family }) => family === familyOf(expected.network.network))
   const [run, setRun] = useState<PaymentRun>()
   const [trouble, setTrouble] = useState<string>()
   const [busy, setBusy] = useState(false)
-  const mine = account?.address === expected.wallet
+  const family = walletOf(kind, expected.network)
+  const mine = family === null || account?.address === expected.wallet
+  const { title, body, button } = KINDS[kind]
 
   async function start() {
-    if (!account) return
     setBusy(true)
     setTrouble(undefined)
     try {
-      const { beginSettlement } = await import('./begin-settlement.ts')
-      const begun = await beginSettlement({ header, proof, expected, walletName: account.walletName })
+      const { beginSettlement } = await import('./runs.ts')
+      const begun = await beginSettlement({ header, facts, expected }, kind, family === null ? '' : (account?.walletName ?? ''))
+      if (begun === 'held') return setTrouble(t`This proof is being settled in another tab. Go on there.`)
       setRun(begun)
       onBegun(true)
-      await begun.build()
+      if (begun.state().step === 'draft') await begun.build()
     } catch (error) {
       setTrouble(error instanceof Error ? error.message : t`The transaction could not be prepared.`)
     } finally {
@@ -60,10 +83,7 @@ export function SettleCard({ header, proof, expected, onBegun, onSettled }: Sett
     )
   }
   return (
-    <Card
-      subtitle={<Trans>You send the payer’s authorization yourself and pay the network fee. It needs your wallet, and no facilitator.</Trans>}
-      title={<Trans>Settle it myself</Trans>}
-    >
+    <Card subtitle={t(body)} title={t(title)}>
       {trouble && (
         <Banner className="mb-4" role="alert" tone="warn">
           {trouble}
@@ -74,12 +94,12 @@ export function SettleCard({ header, proof, expected, onBegun, onSettled }: Sett
           <Trans>Your wallet is on another account than the one that is to be paid.</Trans>
         </p>
       )}
-      {account ? (
-        <Button busy={busy} disabled={!mine} icon={<Icon name="wallet" />} onClick={() => void start()}>
-          <Trans>Prepare the transaction</Trans>
+      {account || family === null ? (
+        <Button busy={busy} disabled={!mine} icon={<Icon name={family === null ? 'arrowOut' : 'wallet'} />} onClick={() => void start()}>
+          {t(button)}
         </Button>
       ) : (
-        <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog('evm')}>
+        <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog(family)}>
           <Trans>Connect the receiving wallet</Trans>
         </Button>
       )}

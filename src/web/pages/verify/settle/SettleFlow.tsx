@@ -1,6 +1,8 @@
-import { Trans, useLingui } from '@lingui/react/macro'
-import { useEffect } from 'react'
+import { Trans } from '@lingui/react/macro'
+import { useEffect, useRef } from 'react'
+import { explorerLink } from '#contract/network.ts'
 import { canRebuild, isPaid } from '../../../payment/machine.ts'
+import type { PaymentOrder } from '../../../payment/order.ts'
 import type { PaymentRun } from '../../../payment/run.ts'
 import { useNetwork } from '../../../shell/use-config.ts'
 import { Address } from '../../../ui/Address.tsx'
@@ -16,20 +18,23 @@ import { ReviewStep } from '../../checkout/ReviewStep.tsx'
 import { StepHeading } from '../../checkout/StepHeading.tsx'
 import { useRunState } from '../../checkout/use-run.ts'
 import { WalletStep } from '../../checkout/WalletStep.tsx'
+import { settleProgress } from './words.ts'
 
 export type SettleFlowProps = { run: PaymentRun; onLeave: () => void; onDone: () => void }
 
 /** Review, wallet, chain: the same steps as a payment, for collecting one. */
 export function SettleFlow({ run, onLeave, onDone }: SettleFlowProps) {
-  const { t } = useLingui()
   const state = useRunState(run)
   const { order } = state
   const network = useNetwork(order.network)
   const paid = isPaid(state)
+  const done = useRef(onDone)
   useEffect(() => {
-    if (paid) onDone()
-    // Once is enough: the reader sees the new verdict below.
-    // eslint-disable-next-line react/exhaustive-deps
+    done.current = onDone
+  }, [onDone])
+  useEffect(() => {
+    // Once is enough: the reader sees the new verdict above.
+    if (paid) done.current()
   }, [paid])
   const leave = () => void run.cancel().then(onLeave)
   switch (state.step) {
@@ -40,47 +45,27 @@ export function SettleFlow({ run, onLeave, onDone }: SettleFlowProps) {
       return <BuildStep onChange={leave} onStart={leave} run={run} state={state} />
     case 'review':
     case 'rejected':
-      return (
-        <ReviewStep
-          key={state.built.paymentId}
-          onChange={leave}
-          run={run}
-          state={state}
-          summary={
-            <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
-              <p className="text-sm text-muted">
-                <Trans>You collect</Trans>
-              </p>
-              <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="xl" symbol={order.asset.symbol} />
-              <p className="mt-2 text-sm text-muted">
-                <Trans>
-                  into <Address copy full value={order.recipient} /> on {network?.name ?? order.network}. You pay the network fee.
-                </Trans>
-              </p>
-            </div>
-          }
-        />
-      )
+      return <ReviewStep key={state.attempt} onChange={leave} run={run} state={state} summary={<Summary order={order} />} />
     case 'awaiting_wallet':
       return <WalletStep onChange={leave} state={state} />
-    default:
+    default: {
+      const { title, body, tone, icon, working } = settleProgress(state)
+      const { landed } = 'landed' in state ? state : { landed: null }
       return (
         <Card>
           <div className="flex items-start gap-4">
-            <span className={cx('inline-flex size-10 shrink-0 items-center justify-center rounded-full', toneClass[paid ? 'good' : 'info'])}>
-              {paid ? <Icon name="checkDouble" size={20} /> : <Spinner />}
+            <span className={cx('inline-flex size-10 shrink-0 items-center justify-center rounded-full', toneClass[tone])}>
+              {working ? <Spinner /> : <Icon name={icon} size={20} />}
             </span>
-            <div>
-              <StepHeading>{paid ? t`Collected` : state.step === 'failed' ? t`It can no longer be collected` : t`On its way`}</StepHeading>
-              <p className="text-sm text-muted">
-                {paid ? (
-                  <Trans>The payer’s authorization was carried out. The money is yours.</Trans>
-                ) : state.step === 'failed' ? (
-                  <Trans>The authorization ran out, or the payer took it back. Nothing moved.</Trans>
-                ) : (
-                  <Trans>Your node is watched until the token has carried it out.</Trans>
-                )}
-              </p>
+            <div className="min-w-0">
+              <StepHeading>{title}</StepHeading>
+              <p className="text-sm text-muted">{body}</p>
+              {landed && (
+                <p className="mt-2 text-sm text-muted">
+                  <Trans>Transaction</Trans>{' '}
+                  <Address copy full href={network && explorerLink(network, 'tx', landed.signature)} noun="transaction" value={landed.signature} />
+                </p>
+              )}
             </div>
           </div>
           {canRebuild(state) && (
@@ -90,5 +75,45 @@ export function SettleFlow({ run, onLeave, onDone }: SettleFlowProps) {
           )}
         </Card>
       )
+    }
   }
+}
+
+/** What the payee is about to do, in one sentence. */
+function Summary({ order }: { order: PaymentOrder }) {
+  const network = useNetwork(order.network)
+  const networkName = network?.name ?? order.network
+  const { deed } = order
+  if (deed?.kind === 'acknowledge') {
+    return (
+      <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
+        <p className="text-lg font-semibold">
+          <Trans>You write a receipt on {networkName}</Trans>
+        </p>
+        <p className="mt-2 text-sm text-muted">
+          <Trans>It tells the payer and everybody that you have this payment. It moves nothing; you pay the network fee.</Trans>
+        </p>
+      </div>
+    )
+  }
+  const recipient = <Address copy full value={order.recipient} />
+  return (
+    <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
+      <p className="text-sm text-muted">
+        <Trans>You collect</Trans>
+      </p>
+      <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="xl" symbol={order.asset.symbol} />
+      <p className="mt-2 text-sm text-muted">
+        {deed?.kind === 'settle' && deed.way === 'broadcast' ? (
+          <Trans>
+            into {recipient} on {networkName}. The payer has signed it and pays the network fee.
+          </Trans>
+        ) : (
+          <Trans>
+            into {recipient} on {networkName}. You pay the network fee.
+          </Trans>
+        )}
+      </p>
+    </div>
+  )
 }

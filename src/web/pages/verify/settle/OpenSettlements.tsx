@@ -1,0 +1,50 @@
+import { Trans } from '@lingui/react/macro'
+import { useEffect, useState } from 'react'
+import type { JournalEntry } from '../../../payment/journal.ts'
+import { Address } from '../../../ui/Address.tsx'
+import { Amount } from '../../../ui/Amount.tsx'
+import { Banner } from '../../../ui/Banner.tsx'
+import { Button } from '../../../ui/Button.tsx'
+
+/** Settlements begun in this browser whose outcome is open: each is gone on with, never begun a second time. */
+export function OpenSettlements({ onOpen }: { onOpen: (id: string) => void }) {
+  const [open, setOpen] = useState<readonly JournalEntry[]>([])
+  useEffect(() => {
+    let current = true
+    void import('./runs.ts')
+      .then(({ openSettlements }) => openSettlements())
+      .then(
+        (found) => current && setOpen(found),
+        // A browser that keeps nothing has nothing open.
+        () => undefined,
+      )
+    return () => {
+      current = false
+    }
+  }, [])
+  return open.map(({ id, state: { order } }) => {
+    const amount = <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} symbol={order.asset.symbol} />
+    const wallet = <Address value={order.recipient} />
+    return (
+      <Banner
+        action={
+          <Button onClick={() => onOpen(id)} size="sm">
+            <Trans>Go on</Trans>
+          </Button>
+        }
+        key={id}
+        role="note"
+        title={<Trans>A settlement from this browser is not finished</Trans>}
+        tone="warn"
+      >
+        {order.deed?.kind === 'acknowledge' ? (
+          <Trans>A receipt for {wallet} on the chain.</Trans>
+        ) : (
+          <Trans>
+            {amount} into {wallet}.
+          </Trans>
+        )}
+      </Banner>
+    )
+  })
+}

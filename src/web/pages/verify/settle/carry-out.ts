@@ -1,0 +1,95 @@
+import { t } from '@lingui/core/macro'
+import { numberToHex, toHex, type Hex } from 'viem'
+import * as v from 'valibot'
+import { callOf, type Authorization } from '#chains/evm/authorization.ts'
+import { decodeTransaction } from '#chains/evm/decode.ts'
+import { maxFeeAtomic } from '#chains/evm/fee.ts'
+import { describeSettlement, matchSettlement } from '#chains/evm/settlement.ts'
+import { nativeAsset, type Network } from '#contract/network.ts'
+import type { Simulation } from '../../../payment/order.ts'
+import type { PaymentChain, Ports, TransactionReader } from '../../../payment/ports.ts'
+import { callRpc, RpcProblem, rpcUrlOf } from '../../../rpc/call.ts'
+import { intentOf } from '../../../wallet/intent.ts'
+import type { WalletStack } from '../../../wallet/stack.ts'
+import { messageChain } from '../../explore/pay/message-chain.ts'
+import type { Body } from '../facts.ts'
+import type { Expected } from '../local-checks.ts'
+import { messageBytes } from '../message-bytes.ts'
+import type { Settlement } from './settlement.ts'
+
+/** Collecting what the payer of a token signed as a message: the payee makes the call, and pays the network. */
+export function carryOut({ facts, expected }: Settlement, stack: WalletStack): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
+  const { body } = facts
+  if (body.kind !== 'authorization' && body.kind !== 'permit') throw new TypeError('This proof carries no message to carry out.')
+  const authorization = authorizationOf(body, expected)
+  return {
+    wallet: stack.wallet,
+    reader: readerOf(authorization, expected),
+    chain: chainOf({ authorization, expected, signed: messageBytes(body, expected) }, stack),
+  }
+}
+
+/** What the payer signed, as the contracts are called with it. */
+export function authorizationOf(body: Extract<Body, { kind: 'authorization' | 'permit' }>, { asset }: Pick<Expected, 'asset'>): Authorization {
+  if (body.kind === 'permit') {
+    const { from, permitted, nonce, deadline, witness } = body.proof.permit2Authorization
+    const { to, validAfter } = witness
+    const what = { token: permitted.token, from, to, amountAtomic: permitted.amount, nonce: toHex(nonce, { size: 32 }) }
+    return { method: 'permit2', ...what, validAfter, validBefore: deadline, signature: body.proof.signature }
+  }
+  const { value, ...rest } = body.proof.authorization
+  return { method: 'eip3009', token: asset.address as Hex, ...rest, amountAtomic: value, signature: body.proof.signature }
+}
+
+function readerOf(authorization: Authorization, { network }: Expected): TransactionReader {
+  return {
+    match: (order, attempt, bytes) => matchSettlement(intentOf(order, attempt, nativeAsset(network)), authorization, bytes),
+    describe: (order) => describeSettlement(authorization, order.asset),
+    nonce: (_order, bytes) => {
+      const decoded = decodeTransaction(bytes)
+      return decoded.ok ? decoded.nonce : null
+    },
+    // On EVM the wallet sends by itself: no bytes come back.
+    compareSigned: () => ({ ok: false, difference: 'wallets of this network return no bytes.' }),
+  }
+}
+
+type Carrying = { authorization: Authorization; expected: Expected; signed: Uint8Array }
+
+function chainOf({ authorization, expected, signed }: Carrying, stack: WalletStack): PaymentChain {
+  const { network } = expected
+  const watch = messageChain(network)
+  return {
+    ...stack.chain,
+    feeCap: () => Promise.resolve(maxFeeAtomic(0n, { native: false })),
+    simulate: (order) => simulate(network, { payee: order.sender, authorization }),
+    // Whoever carries it out, the payee has the tokens: what the payer signed is looked for, not the transaction.
+    read: async (order, built, sent) => {
+      const reading = await watch.read({ ...order, sender: authorization.from }, { ...built, bytes: signed }, sent)
+      return reading.kind === 'absent' && sent.signature ? { kind: 'pending', at: reading.at, signature: sent.signature } : reading
+    },
+  }
+}
+
+const Quantity = v.pipe(
+  v.string(),
+  v.regex(/^0x[0-9a-f]+$/i),
+  v.transform((text) => BigInt(text)),
+)
+
+/** The very call, tried out at the payee's own node, and whether the payee can pay the network for it. */
+async function simulate(network: Network, { payee, authorization }: { payee: string; authorization: Authorization }): Promise<Simulation> {
+  const url = rpcUrlOf(network)
+  const { symbol } = nativeAsset(network)
+  try {
+    const held = v.parse(Quantity, await callRpc(url, 'eth_getBalance', [payee, 'latest']))
+    if (held === 0n) return { state: 'failed', reason: t`your account holds no ${symbol} for the network fee.` }
+    const { to, data }: { to: Hex; data: Hex } = callOf(authorization)
+    await callRpc(url, 'eth_call', [{ from: payee, to, data, value: numberToHex(0n) }, 'latest'])
+    return { state: 'passed', changes: [] }
+  } catch (error) {
+    if (error instanceof RpcProblem && error.refused)
+      return { state: 'failed', reason: t`the token refuses it: the payer may hold too little, or has taken it back.` }
+    return { state: 'unavailable', reason: t`your connection to the network did not answer.` }
+  }
+}

@@ -1,0 +1,146 @@
+import { t } from '@lingui/core/macro'
+import { bytesToHex } from 'viem'
+import { decodeTransaction as decodeEvm } from '#chains/evm/decode.ts'
+import { matchTransaction as matchEvm } from '#chains/evm/match.ts'
+import { decodeTransaction as decodeSolana } from '#chains/solana/decode.ts'
+import { maxFeeAtomic } from '#chains/solana/fee.ts'
+import type { Match } from '#chains/match.ts'
+import { nativeAsset } from '#contract/network.ts'
+import type { Built, PaymentOrder, Simulation } from '../../../payment/order.ts'
+import type { PaymentChain, PaymentWallet, Ports, TransactionReader } from '../../../payment/ports.ts'
+import { callRpc, rpcUrlOf } from '../../../rpc/call.ts'
+import { intentOf } from '../../../wallet/intent.ts'
+import type { WalletStack } from '../../../wallet/stack.ts'
+import type { Facts } from '../facts.ts'
+import { compareCoSigned, matchCollecting } from './collect-match.ts'
+import type { Settlement } from './settlement.ts'
+
+/**
+ * Collecting with a transaction that the payer has signed: the payee adds its signature where it pays the network, or only sends it. The chain is
+ * asked for the payer's payment, whoever's transaction brings it there.
+ */
+export function collect({ facts, expected }: Settlement, stack: WalletStack): Pick<Ports, 'wallet' | 'chain' | 'reader'> {
+  const payer = payerOf(facts)
+  const memo = expected.memo ?? facts.memo ?? ''
+  /** The payment as its payer would have asked for it. */
+  const asPayment = (order: PaymentOrder): PaymentOrder => {
+    const { deed: _, ...same } = order
+    const sponsor = sponsorOf(facts)
+    return { ...same, sender: payer, ...(sponsor !== null && { sponsor }) }
+  }
+  const asAttempt = <A extends { paymentId: string }>(attempt: A): A => ({ ...attempt, paymentId: memo })
+  return facts.body.kind === 'evm'
+    ? { wallet: sender, reader: evmReader(facts.body.bytes, expected, asPayment), chain: evmChain(expected, stack, asPayment) }
+    : { wallet: coSigned(facts, expected.wallet) ? stack.wallet : sender, ...onSolana({ facts, stack, asPayment, asAttempt }) }
+}
+
+/** Nothing is left to be signed, so nobody is asked: what was reviewed goes on as it is. */
+const sender: PaymentWallet = {
+  signer: (order) => Promise.resolve(order.sender),
+  pay: (_order, built) => Promise.resolve({ kind: 'signed', bytes: built.bytes }),
+}
+
+function payerOf({ payer }: Facts): string {
+  if (payer === null) throw new TypeError('This proof names no payer.')
+  return payer
+}
+
+function sponsorOf({ body, payer }: Facts): string | null {
+  return body.kind === 'solana' && body.facts.feePayer !== payer ? body.facts.feePayer : null
+}
+
+function coSigned({ body }: Facts, wallet: string): boolean {
+  return body.kind === 'solana' && body.facts.form !== 'signed' && body.facts.feePayer === wallet
+}
+
+type OnSolana = {
+  facts: Facts
+  stack: WalletStack
+  asPayment: (order: PaymentOrder) => PaymentOrder
+  asAttempt: <A extends { paymentId: string }>(attempt: A) => A
+}
+
+function onSolana({ facts, stack, asPayment, asAttempt }: OnSolana): { reader: TransactionReader; chain: PaymentChain } {
+  const { body } = facts
+  if (body.kind !== 'solana') throw new TypeError('This proof carries no transaction of Solana.')
+  const proof = body.bytes
+  return {
+    reader: {
+      match: (order, attempt, bytes) => {
+        const co = coSigned(facts, order.sender)
+        const payment = intentOf(asPayment(order), asAttempt(attempt))
+        const options = attempt.chainKnown === null ? {} : { blockhashKnown: attempt.chainKnown }
+        const match = matchCollecting({ payment, proof, coSigned: co }, bytes, options)
+        return co ? match : freeOfCharge(match)
+      },
+      describe: (order, _attempt, bytes) => {
+        const decoded = decodeSolana(bytes, [order.asset])
+        return decoded.ok ? decoded.steps : []
+      },
+      nonce: () => null,
+      compareSigned: (_order, built, signed) => {
+        const same = compareCoSigned(built.bytes, signed)
+        if (same.ok) return same
+        return {
+          ok: false,
+          difference:
+            same.difference === 'message' ? t`it changed the payer’s transaction, which makes the payer’s signature void.` : t`a signature is missing.`,
+        }
+      },
+    },
+    chain: {
+      ...stack.chain,
+      feeCap: async () => maxFeeAtomic(),
+      simulate: async (order, bytes) => asSeenByPayee(await stack.chain.simulate(asPayment(order), bytes)),
+      read: (order, built, sent) => stack.chain.read(asPayment(order), asAttempt(built), sent),
+    },
+  }
+}
+
+function evmReader(proof: Uint8Array, { network }: Settlement['expected'], asPayment: OnSolana['asPayment']): TransactionReader {
+  return {
+    match: (order, attempt, bytes) => {
+      const match = freeOfCharge(matchEvm(intentOf(asPayment(order), attempt, nativeAsset(network)), bytes))
+      const rows = match.rows.map((row) =>
+        row.field === 'instructions' && bytesToHex(bytes) !== bytesToHex(proof) ? { ...row, ok: false, got: 'another transaction than the payer’s' } : row,
+      )
+      return { ...match, rows, ok: rows.every(({ ok }) => ok) }
+    },
+    describe: (order, _attempt, bytes) => {
+      const decoded = decodeEvm(bytes, nativeAsset(network), [order.asset])
+      return decoded.ok ? decoded.steps : []
+    },
+    nonce: (_order, bytes) => {
+      const decoded = decodeEvm(bytes)
+      return decoded.ok ? decoded.nonce : null
+    },
+    compareSigned: (_order, built: Built, signed) => {
+      const decoded = decodeEvm(signed)
+      const same = bytesToHex(built.bytes) === bytesToHex(signed)
+      return same && decoded.ok && decoded.hash !== null ? { ok: true, signature: decoded.hash } : { ok: false, difference: t`it is another transaction.` }
+    },
+  }
+}
+
+function evmChain({ network }: Settlement['expected'], stack: WalletStack, asPayment: OnSolana['asPayment']): PaymentChain {
+  return {
+    ...stack.chain,
+    feeCap: (order) => stack.chain.feeCap(asPayment(order)),
+    simulate: async (order, bytes) => asSeenByPayee(await stack.chain.simulate(asPayment(order), bytes)),
+    broadcast: async (_order, bytes) => void (await callRpc(rpcUrlOf(network), 'eth_sendRawTransaction', [bytesToHex(bytes)])),
+    read: (order, built, sent) => stack.chain.read(asPayment(order), built, sent),
+  }
+}
+
+/** The payer pays the network: what it asks takes nothing from the payee. */
+function freeOfCharge(match: Match): Match {
+  const rows = match.rows.map((row) => (row.field === 'fee' ? { ...row, ok: true, expected: 'nothing', got: 'nothing' } : row))
+  return { ...match, rows, ok: rows.every(({ ok }) => ok) }
+}
+
+/** Of both sides of the payment, the payee's is the reader's own. */
+function asSeenByPayee(simulation: Simulation): Simulation {
+  if (simulation.state !== 'passed') return simulation
+  const own = simulation.changes.filter(({ who }) => who === 'recipient')
+  return { state: 'passed', changes: own.map((change) => ({ ...change, who: 'you' })) }
+}

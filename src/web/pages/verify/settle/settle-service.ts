@@ -1,0 +1,61 @@
+import { decodeBase64 } from '#x402/header.ts'
+import { call } from '../../../api/client.ts'
+import type { PaymentOrder, Trouble } from '../../../payment/order.ts'
+import type { PaymentService } from '../../../payment/ports.ts'
+import { describeTrouble, type TroubleName } from '../../../payment/trouble-words.ts'
+import { paymentService } from '../../checkout/payment-service.ts'
+import { questionOf } from '../service-checks.ts'
+import type { Settlement } from './settlement.ts'
+
+type Reply = Awaited<ReturnType<typeof call<'transactionReceive'>>>
+
+/** The service's transaction is not the one that was asked for. */
+class NotThat extends Error {
+  override name = 'NotThat'
+  readonly trouble: TroubleName
+
+  constructor(trouble: TroubleName) {
+    super(trouble)
+    this.trouble = trouble
+  }
+}
+
+/** Asks for the transaction by which the payee settles a proof, or acknowledges one that is settled. */
+export function settleService({ header, expected }: Settlement): PaymentService {
+  return {
+    build: async (order, key) => {
+      const reply = await call('transactionReceive', { body: questionOf(header, expected) }, { idempotencyKey: key, timeoutMs: 45_000 })
+      const bytes = decodeBase64(reply.transaction)
+      const other = judge(order, reply)
+      if (other || !bytes) throw new NotThat(other ?? 'other_payment')
+      const { lastValidBlockHeight, expiresAt } = reply
+      const paymentId = order.deed?.kind === 'acknowledge' ? receiptText(reply.paymentId) : reply.paymentId
+      return { paymentId, bytes, lastValidBlockHeight, expiresAt }
+    },
+    report: async (paymentId, signature) => {
+      // A note is nobody's payment: the service watches for none.
+      if (paymentId.startsWith(RECEIPT)) return
+      await call('transactionSubmitted', { body: { paymentId, signature } }, { idempotencyKey: `${paymentId}:${signature.slice(0, 100)}` })
+    },
+    explain,
+  }
+}
+
+const RECEIPT = 'x402-receipt:'
+
+/** What the payee writes; both sides know it by the payment's id. */
+function receiptText(paymentId: string): string {
+  return `${RECEIPT}${paymentId}`
+}
+
+/** Why a reply is of no use for an order; undefined when it is what was asked for. */
+function judge({ deed, sender }: PaymentOrder, { settlement, signer }: Reply): TroubleName | undefined {
+  if (deed?.kind === 'acknowledge') return settlement === 'already_settled' && signer === sender ? undefined : 'not_settled_yet'
+  if (settlement === 'already_settled') return 'already_settled'
+  const wanted = deed?.kind === 'settle' && deed.way === 'broadcast' ? 'broadcast_only' : 'required'
+  return settlement === wanted && (wanted === 'broadcast_only' ? signer === null : signer === sender) ? undefined : 'other_payment'
+}
+
+function explain(error: unknown): Trouble {
+  return error instanceof NotThat ? describeTrouble(error.trouble) : paymentService.explain(error)
+}
