@@ -25,7 +25,7 @@ export type CheckoutProps = {
   wanted: string | undefined
   /** The page's own address, with a payment or without; `network` is that of the payment before. */
   addressOf: (at: { payment?: string; network?: string }) => string
-  /** In place of the form: why no new payment can be made here. */
+  /** On top, and no form then: why no new payment can be made here. */
   closed?: ReactNode | false
   /** Above the form. */
   children?: ReactNode
@@ -79,8 +79,9 @@ export function Checkout({ asked, link, wanted, addressOf, closed, children }: C
         </Banner>
       )}
       <Unfinished />
+      {closed && <div className="mb-4">{closed}</div>}
       {children}
-      {closed || <Details asked={{ ...asked, network: view.network ?? asked.network }} link={link} onStart={start} previous={view.previous} />}
+      {!closed && <Details asked={{ ...asked, network: view.network ?? asked.network }} link={link} onStart={start} previous={view.previous} />}
     </>
   )
 }

@@ -76,7 +76,7 @@ function Locked({ name, under, children }: { name: string; under?: boolean; chil
           </span>
         </span>
       }
-      under={under ? 'always' : 'narrow'}
+      under={under ? 'always' : undefined}
     >
       {children}
     </Fact>

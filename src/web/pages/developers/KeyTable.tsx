@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import { Badge } from '../../ui/Badge.tsx'
+import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Menu } from '../../ui/Menu.tsx'
 import { Table, Td, Th } from '../../ui/Table.tsx'
@@ -52,7 +53,7 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
               <span className="block truncate font-medium" title={key.name}>
                 <UntrustedText text={key.name} />
               </span>
-              <span className="block truncate font-mono text-xs text-muted">{key.hint || <Trans>the desk’s own key</Trans>}</span>
+              <span className={cx('block text-xs text-muted', key.hint && 'truncate font-mono')}>{key.hint || <Trans>the desk’s own key</Trans>}</span>
               <span className="mt-1 block text-xs text-muted sm:hidden">{key.scopes.join(', ')}</span>
             </Td>
             <Td className="max-w-52 text-xs text-muted max-sm:hidden">{key.scopes.join(', ')}</Td>

@@ -67,15 +67,20 @@ export function LinkFields({ form, payable, network, asset }: LinkFieldsProps) {
         </Field>
         <TextFields form={form} />
       </div>
-      <Segmented
-        label={t`How often it can be paid`}
-        onChange={(value) => setValue('uses', value)}
-        options={[
-          { value: 'one', label: t`One payment` },
-          { value: 'any', label: t`Any number` },
-        ]}
-        value={uses}
-      />
+      <div>
+        <p aria-hidden className="mb-1.5 text-sm font-medium">
+          {t`How often it can be paid`}
+        </p>
+        <Segmented
+          label={t`How often it can be paid`}
+          onChange={(value) => setValue('uses', value)}
+          options={[
+            { value: 'one', label: t`One payment` },
+            { value: 'any', label: t`Any number` },
+          ]}
+          value={uses}
+        />
+      </div>
     </>
   )
 }
@@ -85,6 +90,7 @@ function TextFields({ form }: { form: UseFormReturn<Fields> }) {
   const { t } = useLingui()
   const { register } = form
   const { errors } = form.formState
+  const mark = '{PAYMENT_ID}'
   return (
     <>
       <Field
@@ -111,7 +117,12 @@ function TextFields({ form }: { form: UseFormReturn<Fields> }) {
       <Field error={errors.resource?.message} hint={t`The web address the payment unlocks.`} label={t`Resource`} optional>
         <Input inputMode="url" maxLength={500} placeholder="https://" {...register('resource', { validate: checkResource })} />
       </Field>
-      <Field error={errors.returnUrl?.message} hint={t`Shown on the receipt with its host. {PAYMENT_ID} is filled in.`} label={t`Back to`} optional>
+      <Field
+        error={errors.returnUrl?.message}
+        hint={t`A button on the receipt leads there. ${mark} in it becomes the payment’s id.`}
+        label={t`Back to`}
+        optional
+      >
         <Input
           inputMode="url"
           maxLength={500}

@@ -77,10 +77,12 @@ export function ShareDialog({ link, onClose }: { link: LinkBody; onClose: () => 
             <Trans>Apps of wallets open only addresses with https. This desk runs without it.</Trans>
           </Banner>
         )}
-        <p className="rounded-lg bg-sunken px-3 py-2 font-mono text-xs break-all select-all">{value}</p>
+        <p className="rounded-lg bg-sunken px-3 py-2 font-mono text-xs break-all select-all">
+          <span className="line-clamp-3 print:line-clamp-none">{value}</span>
+        </p>
         <div className="no-print flex flex-wrap gap-2">
           <CopyButton label={t`Copy link`} text value={value} />
-          <Button icon={<Icon name="table" size={14} />} onClick={() => window.print()} size="sm">
+          <Button icon={<Icon name="print" size={14} />} onClick={() => window.print()} size="sm">
             <Trans>Print</Trans>
           </Button>
         </div>
