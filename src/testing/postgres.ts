@@ -13,7 +13,12 @@ const require = createRequire(import.meta.url)
 export const ENGINES = ['pglite', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]
 
-export type TestDatabase = { target: DatabaseTarget; [Symbol.asyncDispose](): Promise<void> }
+/** `restart`: the server dies as in a crash and comes back, for every database on it; `whileAway` runs between the two. Only of `postgres`. */
+export type TestDatabase = {
+  target: DatabaseTarget
+  restart?: (whileAway: () => Promise<void>) => Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
 
 /** An empty database of its own. The Postgres server behind it lives as long as one of its databases. */
 export async function createTestDatabase(engine: Engine): Promise<TestDatabase> {
@@ -21,11 +26,12 @@ export async function createTestDatabase(engine: Engine): Promise<TestDatabase> 
   users++
   try {
     server ??= startServer()
-    const { url, connect } = await server
+    const { url, connect, restart } = await server
     const name = `test_${crypto.randomUUID().replaceAll('-', '')}`
     await connect((client) => client.query(`create database ${name}`))
     return {
       target: { url: url(name) },
+      restart,
       [Symbol.asyncDispose]: async () => {
         await connect((client) => client.query(`drop database ${name} with (force)`))
         await leave()
@@ -37,7 +43,12 @@ export async function createTestDatabase(engine: Engine): Promise<TestDatabase> 
   }
 }
 
-type Server = { url: (database: string) => string; connect: (use: (client: pg.Client) => Promise<unknown>) => Promise<void>; stop: () => Promise<void> }
+type Server = {
+  url: (database: string) => string
+  connect: (use: (client: pg.Client) => Promise<unknown>) => Promise<void>
+  restart: (whileAway: () => Promise<void>) => Promise<void>
+  stop: () => Promise<void>
+}
 
 let server: Promise<Server> | undefined
 let users = 0
@@ -67,10 +78,16 @@ async function startServer(): Promise<Server> {
   if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.error?.message ?? initdb.stderr}`)
 
   const settings = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${folder}`, '-c', 'fsync=off', '-c', 'max_connections=200']
-  const child = spawn(join(bin, 'postgres'), ['-D', data, ...settings], { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  const launch = () => spawn(join(bin, 'postgres'), ['-D', data, ...settings], { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+  let child = launch()
   const kill = () => child.kill('SIGQUIT')
   process.once('exit', kill)
   await untilReady(child)
+  async function end(signal: 'SIGINT' | 'SIGQUIT'): Promise<void> {
+    const ended = new Promise((resolve) => child.once('exit', resolve))
+    child.kill(signal)
+    await ended
+  }
   const url = (database: string) => `postgres://postgres@${encodeURIComponent(folder)}/${database}`
   return {
     url,
@@ -83,11 +100,15 @@ async function startServer(): Promise<Server> {
         await client.end()
       }
     },
+    async restart(whileAway) {
+      await end('SIGQUIT')
+      await whileAway()
+      child = launch()
+      await untilReady(child)
+    },
     async stop() {
       process.off('exit', kill)
-      const ended = new Promise((resolve) => child.once('exit', resolve))
-      child.kill('SIGINT')
-      await ended
+      await end('SIGINT')
       rmSync(folder, { recursive: true, force: true })
     },
   }

@@ -90,7 +90,10 @@ async function launch(context: Context, chain: Chain, { payment, attempt }: Kept
 async function answer(context: Context, payment: PaymentRecord, waitMs: number): Promise<EndpointReply<'paymentSend'>> {
   await untilDecided(context, payment.id, waitMs)
   const { network } = chainOf(context, payment.network)
-  return { ...(await readPaymentBody(context, payment.id)), estimatedConfirmation: estimateConfirmation(network) }
+  const body = await readPaymentBody(context, payment.id)
+  // Kept and not told to have left, because a process died in between or the network is away: as open as one that has left.
+  const status = body.status === 'created' ? 'pending' : body.status
+  return { ...body, status, estimatedConfirmation: estimateConfirmation(network) }
 }
 
 /** Waits until the outcome is known, or the time is up. The row is what counts: another process may follow this chain. */

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import type { Family } from '#contract/address.ts'
+import { inParallel } from '#service/chains/in-parallel.ts'
+import type { CrashPoint } from '#service/crash.ts'
+import { readAttempts } from '#service/db/attempts.ts'
+import { payment } from '#service/db/schema.ts'
+import { eventually } from '../service-context.ts'
+import { startServiceProcess } from '../service-process.ts'
+import type { CrashStage, Payer } from './crash-stage.ts'
+
+type SendPoint = Extract<CrashPoint, `send:${string}`>
+
+/** The steps of a hosted send, and whether the payment is kept once a process dies there. */
+export const SEND_POINTS = {
+  'send:validated': false,
+  'send:simulated': false,
+  'send:reserved': false,
+  'send:signed': false,
+  'send:persisted': true,
+  'send:broadcast': true,
+  'send:told': true,
+} as const satisfies Record<SendPoint, boolean>
+
+/** What else is wrong at that moment. */
+export const TROUBLES = ['nothing', 'the RPC down', 'Postgres restarted'] as const
+export type Trouble = (typeof TROUBLES)[number]
+
+export type Case = { family: Family; point: SendPoint }
+
+export type Finding = Case & {
+  endedBy: string | null
+  /** Whether the payment stood in the database once the process was dead. */
+  kept: boolean
+  /** The answer to a repetition while the trouble lasts; undefined where there is none. */
+  meanwhile: number | undefined
+  /** The answer to a repetition afterwards. */
+  status: number
+  payments: number
+  signed: number
+  /** What the payee got, in atomic units, less what it should have got. */
+  difference: bigint
+}
+
+type Run = Case & { payer: Payer; key: string; endedBy?: string | null; kept?: boolean; meanwhile?: number }
+
+/** So many starting processes leave the machine room for the chains. */
+const AT_ONCE = 4
+
+/** All cases under one trouble: a process dies in each, then one process, new or older than the trouble, has to carry all of them to their end. */
+export async function runBatch(stage: CrashStage, trouble: Trouble, cases: readonly Case[]): Promise<Finding[]> {
+  const survivor = trouble === 'Postgres restarted' ? await startServiceProcess(stage.env) : undefined
+  try {
+    if (trouble === 'the RPC down') stage.chains.refuse()
+    const runs = await inParallel(cases, AT_ONCE, (each) => die(stage, each))
+    if (trouble === 'the RPC down') stage.chains.cut()
+    if (survivor) await stage.restartDatabase(() => repeatInTrouble(survivor.url, stage, { runs, away: 'database' }))
+    await using recovering = survivor ?? (await startServiceProcess(stage.env))
+    if (trouble === 'the RPC down') await repeatInTrouble(recovering.url, stage, { runs, away: 'chains' })
+    stage.chains.mend()
+    return await Promise.all(runs.map((run) => finish(stage, recovering.url, run)))
+  } finally {
+    stage.chains.mend()
+    await survivor?.kill()
+  }
+}
+
+async function die(stage: CrashStage, { family, point }: Case): Promise<Run> {
+  const payer = await stage.openPayer(family, point)
+  const run: Run = { family, point, payer, key: randomUUID() }
+  await using dying = await startServiceProcess({ ...stage.env, CRASH_AT: point })
+  const answered = await send(stage, dying.url, run).then(
+    ({ status }) => `answered ${status}`,
+    () => undefined,
+  )
+  run.endedBy = answered ?? (await dying.ended)
+  run.kept = (await readRows(stage, run)).length > 0
+  return run
+}
+
+type Repetition = { runs: readonly Run[]; away: 'database' | 'chains' }
+
+/** What the service says of itself, and of each payment, while something it needs is away. */
+async function repeatInTrouble(url: string, stage: CrashStage, { runs, away }: Repetition): Promise<void> {
+  const ready = await fetch(`${url}/health/ready`)
+  const { checks } = (await ready.json()) as { checks: { name: string; ok: boolean }[] }
+  const honest = checks.every(({ name, ok }) => ok === ((name === 'database') !== (away === 'database')))
+  if (ready.status !== 503 || !honest) throw new Error(`With the ${away} away, /health/ready answered ${ready.status}: ${JSON.stringify(checks)}`)
+  await Promise.all(runs.map(async (run) => (run.meanwhile = (await sendWhenFree(stage, url, run)).status)))
+}
+
+async function finish(stage: CrashStage, url: string, run: Run): Promise<Finding> {
+  const { family, point, payer } = run
+  // What was kept is carried out without anybody asking again.
+  if (run.kept) await eventually(() => readRows(stage, run), isOver)
+  const { status } = await eventually(
+    () => sendWhenFree(stage, url, run),
+    (answer) => answer.status !== 202 && answer.status !== 503,
+  )
+  const rows = await eventually(() => readRows(stage, run), isOver)
+  const signed = await Promise.all(rows.map(({ id }) => readAttempts(stage.db, id)))
+  return {
+    family,
+    point,
+    endedBy: run.endedBy ?? null,
+    kept: run.kept ?? false,
+    meanwhile: run.meanwhile,
+    status,
+    payments: rows.length,
+    signed: signed.flat().length,
+    difference: (await payer.paid()) - stage.amounts[family],
+  }
+}
+
+const isOver = (rows: { status: string }[]) => rows.length > 0 && rows.every(({ status }) => status === 'confirmed' || status === 'finalized')
+
+function readRows({ db }: CrashStage, { payer }: Run) {
+  return db.select({ id: payment.id, status: payment.status }).from(payment).where(eq(payment.sender, payer.walletAddress))
+}
+
+async function send({ key }: CrashStage, url: string, run: Run): Promise<{ status: number }> {
+  const { walletAddress, recipientAddress } = run.payer
+  const { status } = await fetch(`${url}/payment/send`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': run.key, prefer: 'respond-async' },
+    body: JSON.stringify({ walletAddress, recipientAddress, amount: 0.01 }),
+  })
+  return { status }
+}
+
+/** The dead process holds the idempotency key for some seconds more. */
+function sendWhenFree(stage: CrashStage, url: string, run: Run): Promise<{ status: number }> {
+  return eventually(
+    () => send(stage, url, run),
+    ({ status }) => status !== 409,
+  )
+}

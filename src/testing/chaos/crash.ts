@@ -1,0 +1,31 @@
+import { runBatch, SEND_POINTS, TROUBLES, type Case } from './crash-batch.ts'
+import { openCrashStage } from './crash-stage.ts'
+
+/**
+ * Kills a service at each step of a hosted send, on both chains, with nothing else wrong, with the RPC down at that moment, and with Postgres crashed and
+ * restarted. `--rounds N` (1 otherwise). Prints one line a trouble and ends with 1 when one misses its bar.
+ */
+const at = process.argv.indexOf('--rounds')
+const rounds = at === -1 ? 1 : Number(process.argv[at + 1])
+if (!Number.isSafeInteger(rounds) || rounds < 1) throw new Error('Expected a whole number after --rounds, for example --rounds 20.')
+
+const points = Object.keys(SEND_POINTS) as (keyof typeof SEND_POINTS)[]
+const cases = points.flatMap((point) => (['evm', 'solana'] as const).map((family): Case => ({ family, point })))
+
+let missed = 0
+{
+  await using stage = await openCrashStage()
+  for (let round = 0; round < rounds; round++) {
+    for (const trouble of TROUBLES) {
+      const findings = await runBatch(stage, trouble, cases)
+      const hit = findings.filter(({ endedBy }) => endedBy === 'SIGKILL').length
+      const lost = findings.filter(({ payments, status, difference }) => payments === 0 || status !== 200 || difference < 0n).length
+      const double = findings.filter(({ payments, signed, difference }) => payments > 1 || signed > 1 || difference > 0n).length
+      const ok = hit === cases.length && lost === 0 && double === 0
+      if (!ok) missed++
+      console.log(`crash with ${trouble}: ${hit} points hit, ${double} double, ${lost} lost (all ${cases.length} hit, 0 double, 0 lost)${ok ? '' : ' MISSED'}`)
+      if (!ok) console.log(findings)
+    }
+  }
+}
+process.exitCode = missed === 0 ? 0 : 1
