@@ -66,7 +66,7 @@ export const errorWords: Readonly<Record<ApiErrorCode, ErrorWords>> = {
   IDEMPOTENCY_CONFLICT: {
     who: 'us',
     title: msg`This payment was already begun differently`,
-    body: msg`Start it anew. Nothing was sent twice.`,
+    body: msg`Start again. Nothing was sent twice.`,
     action: 'none',
     retry: 'never',
   },

@@ -84,7 +84,7 @@ export function checkResource(text: string): string | true {
 /** A priority fee of the payer's own. */
 export function checkPriorityFee(text: string, native: Asset): string | true {
   const parsed = readAmount(text, native)
-  if (!parsed.ok) return text.trim() === '' ? t`Enter what the validator gets.` : describeProblem(parsed.problem, native)
+  if (!parsed.ok) return text.trim() === '' ? t`Enter what you want to add.` : describeProblem(parsed.problem, native)
   const most = parseAmount(MAX_PRIORITY_FEE, native.decimals)
   if (!most.ok || parsed.atomic <= most.atomic) return true
   const limit = spell(most.atomic, native)

@@ -29,7 +29,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
   const [back, open] = [rolledBack?.total ?? 0, late?.total ?? 0]
   if (back + open + unfinished.length === 0) return null
   return (
-    <Card flush title={<Trans>Wants your eye</Trans>}>
+    <Card flush title={<Trans>Needs your attention</Trans>}>
       <ul className="divide-y divide-line border-t border-line">
         {back > 0 && (
           <Item

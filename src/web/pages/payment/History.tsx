@@ -23,7 +23,7 @@ const sources: Readonly<Record<EventSource, MessageDescriptor>> = {
   service: msg`Noted by the service`,
   client: msg`Reported by the payer’s browser`,
   watcher: msg`Read from the chain by the service`,
-  facilitator: msg`Told by the facilitator`,
+  facilitator: msg`Reported by the facilitator`,
 }
 
 /** What a payment on its way still has ahead, when all goes well. */

@@ -36,7 +36,7 @@ export function ReceiptCard({ payment, network }: { payment: PaymentStatusBody; 
   }
 
   return (
-    <Card className="no-print" title={<Trans>Take along</Trans>}>
+    <Card className="no-print" title={<Trans>Receipt and proof</Trans>}>
       <div className="flex flex-col items-start gap-2">
         {receipt && (
           <>

@@ -27,7 +27,7 @@ export function ColumnsMenu() {
             <Checkbox checked={shown.includes(name)} key={name} label={t(columns[name].label)} onChange={() => toggleColumn(name)} />
           ))}
           <Button className="-ms-2.5" onClick={resetColumns} size="sm" variant="quiet">
-            <Trans>As at first</Trans>
+            <Trans>Usual columns</Trans>
           </Button>
         </div>
       )}
