@@ -65,7 +65,7 @@ export function Menu({ label, trigger, triggerClassName, items, heading }: MenuP
           <button
             aria-checked={item.checked}
             className={cx(
-              'flex min-h-9 w-full items-center gap-2.5 rounded-md px-3 text-start text-sm hover:bg-hover focus-visible:-outline-offset-2',
+              'flex min-h-9 w-full items-center gap-2.5 rounded-md px-3 text-start pointer-coarse:min-h-11 text-sm hover:bg-hover focus-visible:-outline-offset-2',
               item.danger && 'text-bad-ink',
             )}
             key={item.id}

@@ -17,7 +17,7 @@ export function Segmented<T extends string>({ label, options, value, onChange, c
       <legend className="sr-only">{label}</legend>
       {options.map((option) => (
         <label
-          className="forced-chosen relative flex h-9 flex-1 justify-center cursor-pointer items-center rounded-md border border-transparent px-3 text-sm font-medium whitespace-nowrap text-muted transition-colors hover:text-ink has-checked:border-line has-checked:bg-raised has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
+          className="forced-chosen relative flex h-9 flex-1 cursor-pointer items-center justify-center rounded-md border border-transparent px-3 pointer-coarse:h-10 text-sm font-medium whitespace-nowrap text-muted transition-colors hover:text-ink has-checked:border-line has-checked:bg-raised has-checked:text-ink has-focus-visible:outline-2 has-focus-visible:outline-accent"
           key={option.value}
         >
           <input checked={option.value === value} className="sr-only" name={name} onChange={() => onChange(option.value)} type="radio" value={option.value} />

@@ -37,7 +37,7 @@ export function MatchTable({ match }: { match: Match }) {
     <section aria-labelledby="match-heading" className="mt-6">
       <div className="flex flex-wrap items-center justify-between gap-2">
         <h3 className="text-sm font-semibold" id="match-heading">
-          <Trans>What you asked for and what you would sign</Trans>
+          <Trans>Your payment, line by line</Trans>
         </h3>
         <Badge icon={<Icon name={wrong ? 'cross' : 'check'} size={14} />} tone={wrong ? 'bad' : 'good'}>
           {wrong ? t`${wrong} of ${count} differ` : t`All equal`}

@@ -36,7 +36,7 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
           <Th className="max-sm:hidden" end>
             <Trans>Requests, 24 h</Trans>
           </Th>
-          <Th>
+          <Th className="max-sm:hidden">
             <Trans>Until</Trans>
           </Th>
           <Th end>
@@ -49,12 +49,15 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
       <tbody className="[&>tr:last-child>td]:border-b-0">
         {keys.map((key) => (
           <tr key={key.id}>
-            <Td className="max-w-52">
+            <Td className="sm:max-w-52">
               <span className="block truncate font-medium" title={key.name}>
                 <UntrustedText text={key.name} />
               </span>
               <span className={cx('block text-xs text-muted', key.hint && 'truncate font-mono')}>{key.hint || <Trans>the desk’s own key</Trans>}</span>
               <span className="mt-1 block text-xs text-muted sm:hidden">{key.scopes.join(', ')}</span>
+              <span className="mt-1 block text-xs sm:hidden">
+                <Ends apiKey={key} />
+              </span>
             </Td>
             <Td className="max-w-52 text-xs text-muted max-sm:hidden">{key.scopes.join(', ')}</Td>
             <Td className="whitespace-nowrap text-muted max-sm:hidden">
@@ -63,7 +66,7 @@ export function KeyTable({ keys, requests, onRotate, onDelete }: KeyTableProps) 
             <Td className="figures max-sm:hidden" end>
               {formatNumber(requests.get(key.id) ?? 0)}
             </Td>
-            <Td className="whitespace-nowrap max-sm:align-top">
+            <Td className="whitespace-nowrap max-sm:hidden">
               <Ends apiKey={key} />
             </Td>
             <Td className="w-14 max-sm:align-top" end>

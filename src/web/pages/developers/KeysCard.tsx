@@ -60,7 +60,7 @@ export function KeysCard() {
           )}
           {ended.length > 0 && (
             <details className="border-t border-line">
-              <summary className="cursor-pointer px-5 py-3 text-sm text-muted hover:text-ink">
+              <summary className="touch-target cursor-pointer px-5 py-3 text-sm text-muted hover:text-ink">
                 <Plural one="# key that ended" other="# keys that ended" value={ended.length} />
               </summary>
               <KeyTable keys={ended} {...table} />

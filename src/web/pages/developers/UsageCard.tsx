@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
-import type { EndpointResponse } from '#contract/endpoints.ts'
+import { endpoints as known, type EndpointResponse } from '#contract/endpoints.ts'
 import { USAGE_PERIODS } from '#contract/usage.ts'
 import { apiKeysQuery, usageQuery } from '../../api/queries.ts'
 import { pathTo } from '../../paths.ts'
@@ -101,7 +101,7 @@ function Usage({ data, keyId, period }: { data: EndpointResponse<'usage'>; keyId
             <tbody className="[&>tr:last-child>td]:border-b-0">
               {endpoints.map(({ endpoint, requests, refused, failed }) => (
                 <tr key={endpoint}>
-                  <Td className="font-mono text-[13px]">{endpoint}</Td>
+                  <Td className="font-mono text-[13px] [overflow-wrap:anywhere] max-sm:text-xs">{nameEndpoint(endpoint)}</Td>
                   <Td className="figures" end>
                     {formatNumber(requests)}
                   </Td>
@@ -119,4 +119,10 @@ function Usage({ data, keyId, period }: { data: EndpointResponse<'usage'>; keyId
       )}
     </>
   )
+}
+
+/** As a program asks it: `GET /payments`. What is no endpoint of the table keeps the service's name. */
+function nameEndpoint(name: string): string {
+  const row = Object.entries(known).find(([each]) => each === name)?.[1]
+  return row ? `${row.method} ${row.path}` : name
 }

@@ -88,7 +88,7 @@ export function HeaderList({ answer }: { answer: Answer }) {
   if (answer.headers.length === 0) return null
   return (
     <details className="group mt-4">
-      <summary className="inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
+      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
         <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
         <Trans>Headers that could be read</Trans>
       </summary>

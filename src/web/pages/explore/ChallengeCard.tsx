@@ -86,7 +86,7 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
         <UnreadableList list={unreadable} />
         <Lints answer={answer} challenge={challenge} direct={direct} />
         <details className="group">
-          <summary className="inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
+          <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
             <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
             <Trans>What the server sent, as it came</Trans>
           </summary>
@@ -143,7 +143,7 @@ function Lints({ challenge, answer, direct }: { challenge: Challenge; answer: An
   if (lints.length === 0) return null
   return (
     <details className="group mb-2">
-      <summary className="inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
+      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
         <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
         <Trans>What this server could do better</Trans>
       </summary>

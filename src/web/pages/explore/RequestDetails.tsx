@@ -18,7 +18,7 @@ export function RequestDetails({ fields, problems, onChange }: RequestDetailsPro
   const { relay } = useConfig()
   return (
     <details className="group mt-4" open={problems.headers !== undefined || problems.body !== undefined || undefined}>
-      <summary className="inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
+      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
         <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
         <Trans>Headers, body and the way there</Trans>
       </summary>
