@@ -3,12 +3,21 @@ import { expect, test } from './fixtures.ts'
 import { signIn } from './seller.ts'
 
 test('a key is made, shown once, works, is rotated with a countdown, and deleted by its name', async ({ net, seller }) => {
-  const page = await signIn(await seller(), '/developers')
+  const person = await seller()
+  const page = await signIn(person, '/developers')
   await page.getByRole('button', { name: 'Create key' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Name').fill('Till one')
   await dialog.getByRole('button', { name: 'Create key' }).click()
 
+  // The wallet's word is asked for, over these very terms; without it there is no key.
+  await expect(dialog.getByText('May: payment:read')).toBeVisible()
+  await expect(dialog.getByText('Name: "Till one"')).toBeVisible()
+  person.ethereum.signing = 'reject'
+  await dialog.getByRole('button', { name: 'Sign with MetaMask' }).click()
+  await expect(dialog.getByText('You cancelled in MetaMask.')).toBeVisible()
+  person.ethereum.signing = 'approve'
+  await dialog.getByRole('button', { name: 'Sign with MetaMask' }).click()
   await expect(dialog.getByRole('heading', { name: 'Copy your key now' })).toBeVisible()
   await page.keyboard.press('Escape')
   await expect(dialog.getByRole('button', { name: 'Done' })).toBeDisabled()
@@ -27,6 +36,8 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   await page.getByRole('button', { name: 'Actions for Till one' }).click()
   await page.getByRole('menuitem', { name: 'Rotate' }).click()
   await dialog.getByRole('button', { name: 'Rotate key' }).click()
+  await expect(dialog.getByText('The old key works on for: 3600 seconds')).toBeVisible()
+  await dialog.getByRole('button', { name: 'Sign with MetaMask' }).click()
   await dialog.getByLabel('I have stored it in a safe place.').check()
   await dialog.getByRole('button', { name: 'Done' }).click()
   await expect(row.filter({ hasText: /ends in \d+ min/ })).toHaveCount(1)

@@ -161,7 +161,7 @@ test('an issue for USDC on Solana: one signature, and the seller pays the networ
   const [before, lamports] = [await holdings(), await chains.solana.getBalance(own)]
   await askFor(page, `${net.urls.seller}/issues/1`)
   await connect(page, 'Phantom')
-  await offerIn(page, '2.5 USDC').filter({ hasText: 'Solana' }).getByRole('button', { name: 'Review and pay' }).click()
+  await offerIn(page, 'USDC').filter({ hasText: 'Local Solana' }).getByRole('button', { name: 'Review and pay' }).click()
   await expectReviewed(page, 'Phantom')
   await expect(page.getByRole('row', { name: /^Network fee/ })).toContainText('nothing')
   await expect(page.getByRole('row', { name: /^Fee paid by/ })).not.toContainText(own.toBase58())

@@ -1,5 +1,6 @@
 import { deskEndpoints, type BrowserEndpoint } from './desk-endpoints.ts'
 import { hostedEndpoints } from './hosted-endpoints.ts'
+import { keyApprovalEndpoints } from './key-approval.ts'
 import { linkEndpoints } from './link-endpoints.ts'
 import { noteEndpoints } from './note-endpoints.ts'
 import { RelayInput, RelayReply } from './relay.ts'
@@ -13,6 +14,7 @@ export const browserEndpoints = {
   ...deskEndpoints,
   ...linkEndpoints,
   ...hostedEndpoints,
+  ...keyApprovalEndpoints,
   ...noteEndpoints,
   ...sessionEndpoints,
   relay: { method: 'POST', path: '/relay', body: RelayInput, response: RelayReply },

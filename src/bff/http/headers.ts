@@ -1,4 +1,5 @@
 import { CONFIRM_HEADER, REQUESTED_BY } from '#contract/desk-endpoints.ts'
+import { APPROVAL_HEADER } from '#contract/key-approval.ts'
 
 /** On every answer. It is data for one session: nothing keeps it, frames it, runs it or sniffs it. */
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
@@ -23,7 +24,7 @@ export const EXPOSED_HEADERS = [
   'X-PAYMENT-RESPONSE',
 ] as const
 
-const ALLOWED_HEADERS = ['Content-Type', REQUESTED_BY.name, CONFIRM_HEADER, 'Idempotency-Key', 'Last-Event-ID'] as const
+const ALLOWED_HEADERS = ['Content-Type', REQUESTED_BY.name, CONFIRM_HEADER, APPROVAL_HEADER, 'Idempotency-Key', 'Last-Event-ID'] as const
 
 /** `origin` only when it is in the list: an answer to any other carries no CORS header at all. */
 export function commonHeaders(requestId: string, origin: string | undefined): Record<string, string> {

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { CONFIRM_HEADER } from '#contract/desk-endpoints.ts'
+import { APPROVAL_HEADER } from '#contract/key-approval.ts'
 import type { BrowserEndpoint } from '#contract/desk-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 import type { Endpoint } from '#contract/endpoint.ts'
@@ -37,7 +38,8 @@ export function mountEndpoint<K extends BrowserEndpointName>(app: Hono<Env>, con
     const idempotencyKey = readIdempotencyKey(c)
     const visitor = await readVisitor(context, c)
     const confirmation = readConfirmation(c)
-    const reply = await rule({ context, visitor, input, raw, requestId: c.get('requestId'), idempotencyKey, confirmation })
+    const approval = c.req.header(APPROVAL_HEADER)
+    const reply = await rule({ context, visitor, input, raw, requestId: c.get('requestId'), idempotencyKey, confirmation, approval })
     return replyJson(c, reply.value, { ...reply.headers, 'X-Request-Id': c.get('requestId') })
   })
 }

@@ -1,3 +1,4 @@
+import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import { CONFIRM_HEADER } from '#contract/desk-endpoints.ts'
 import type { EndpointName } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
@@ -17,7 +18,7 @@ export function requireConfirmation(typed: string | undefined, name: string): vo
  * Looks at the key once more before it is ended or replaced: the page's list may be old, and a click may have met another row.
  * @throws ProblemError `NOT_FOUND`, `INVALID_PARAMETERS`, `FORBIDDEN` for this program's own key, with which the desk would end itself
  */
-export async function readConfirmedKey<K extends EndpointName>(call: Call<K>, id: string): Promise<void> {
+export async function readConfirmedKey<K extends EndpointName>(call: Call<K>, id: string): Promise<ApiKeyRow> {
   const { context, visitor } = call
   requireOperator(visitor)
   const { requestId } = onward(call)
@@ -29,4 +30,5 @@ export async function readConfirmedKey<K extends EndpointName>(call: Call<K>, id
     throw new ProblemError('FORBIDDEN', { message, details: { reason: 'own_key' } })
   }
   requireConfirmation(call.confirmation, key.name)
+  return key
 }

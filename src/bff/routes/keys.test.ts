@@ -22,8 +22,22 @@ type Key = { id: string; name: string; key?: string; hint: string; status: strin
 const body = (answer: Answer) => answer.json as unknown as Key & { keys: Key[]; totalRequests: number }
 const confirm = (name: string) => ({ 'X-Confirm': encodeURIComponent(name), 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' })
 
+type Terms = { name: string; scopes: string[] }
+const createDeed = (terms: Terms) => ({ kind: 'create', terms })
+const rotateDeed = (id: string, name: string, graceSeconds: number) => ({ kind: 'rotate', id, name, graceSeconds })
+
+/** The headers of a request that the operator's wallet has approved. */
+async function approve(deed: object, { who = operator, by = wallets.operator, as = wallets.operator } = {}): Promise<Record<string, string>> {
+  const asked = await who.post('/api/api-keys/approval', { signer: as.address, deed })
+  expect(asked.status, asked.text).toBe(200)
+  const { id, message } = asked.json as unknown as { id: string; message: string }
+  return { 'X-Approval': `${id} ${await by.sign(message)}` }
+}
+
+const post = async (terms: Terms, headers: Record<string, string>) => operator.post('/api/api-keys', terms, { ...confirm(terms.name), ...headers })
+
 async function create(name: string, scopes = ['payment:read']): Promise<Key> {
-  const answer = await operator.post('/api/api-keys', { name, scopes }, confirm(name))
+  const answer = await post({ name, scopes }, await approve(createDeed({ name, scopes })))
   expect(answer.status, answer.text).toBe(200)
   return body(answer)
 }
@@ -55,12 +69,46 @@ test('a key is shown once, works at the service, and stands in no log', async ()
 })
 
 test('a repeated request makes no second key and tells none', async () => {
-  const headers = { ...confirm('once'), 'Idempotency-Key': 'once-1234567890abcdef' }
-  const first = await operator.post('/api/api-keys', { name: 'once', scopes: ['payment:read'] }, headers)
-  const again = await operator.post('/api/api-keys', { name: 'once', scopes: ['payment:read'] }, headers)
-  expect([first.status, again.status]).toEqual([200, 409])
-  expect(again.text).not.toContain(body(first).key)
+  const terms = { name: 'once', scopes: ['payment:read'] }
+  const headers = { ...(await approve(createDeed(terms))), 'Idempotency-Key': 'once-1234567890abcdef' }
+  const first = await post(terms, headers)
+  const again = await post(terms, headers)
+  expect([first.status, again.status]).toEqual([200, 403])
+  expect(again.json.error.details).toMatchObject({ reason: 'approval_over' })
+  // With a fresh signature it is the same request still, and the service tells no key twice.
+  const third = await post(terms, { ...headers, ...(await approve(createDeed(terms))) })
+  expect(third.status).toBe(409)
+  for (const answer of [again, third]) expect(answer.text).not.toContain(body(first).key)
   expect((await keys()).filter(({ name }) => name === 'once')).toHaveLength(1)
+})
+
+test('a stolen session makes no key: a wallet that runs the desk signs for these very terms, once', async () => {
+  const terms = { name: 'stolen', scopes: ['payment:read'] }
+  const reasonOf = (answer: Answer) => [answer.status, answer.json.error.details?.['reason']]
+  expect(reasonOf(await post(terms, {}))).toEqual([403, 'approval_required'])
+  expect(reasonOf(await post(terms, { 'X-Approval': 'kya_1111111111111111 0x00' }))).toEqual([403, 'approval_required'])
+  const forged = await approve(createDeed(terms), { by: wallets.buyer })
+  expect(reasonOf(await post(terms, forged))).toEqual([403, 'approval_signature'])
+  // A refused signature has used its text up.
+  expect(reasonOf(await post(terms, forged))).toEqual([403, 'approval_over'])
+  const narrow = await approve(createDeed(terms))
+  expect(reasonOf(await post({ ...terms, scopes: ['payment:read', 'keys:manage'] }, narrow))).toEqual([403, 'approval_signature'])
+  const ofRotation = await approve(rotateDeed('key_1111111111111111111111', 'stolen', 60))
+  expect(reasonOf(await post(terms, ofRotation))).toEqual([403, 'approval_signature'])
+  const other = desk.browser()
+  await other.signIn(wallets.operator)
+  const elsewhere = await approve(createDeed(terms), { who: other })
+  expect(reasonOf(await post(terms, elsewhere))).toEqual([403, 'approval_over'])
+  expect((await keys()).some(({ name }) => name === 'stolen')).toBe(false)
+})
+
+test('an approval is asked for by the operator, for a wallet of the session that runs the desk', async () => {
+  const ask = (who: Browser, signer: string) => who.post('/api/api-keys/approval', { signer, deed: createDeed({ name: 'x', scopes: ['payment:read'] }) })
+  expect((await ask(buyer, wallets.buyer.address)).json.error).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'operator_required' } })
+  expect((await ask(desk.browser(), wallets.operator.address)).status).toBe(401)
+  for (const signer of [wallets.buyer.address, 'nobody', '']) {
+    expect((await ask(operator, signer)).json.error).toMatchObject({ code: 'FORBIDDEN', details: { reason: 'approval_signer' } })
+  }
 })
 
 test('what is not confirmed by its name does not happen', async () => {
@@ -75,7 +123,13 @@ test('what is not confirmed by its name does not happen', async () => {
 
 test('a key is rotated with its grace, then deleted', async () => {
   const made = await create('till')
-  const rotated = await operator.post(`/api/api-keys/${made.id}/rotate`, { graceSeconds: 60 }, confirm('till'))
+  const path = `/api/api-keys/${made.id}/rotate`
+  const silent = await operator.post(path, { graceSeconds: 60 }, confirm('till'))
+  expect(silent.json.error.details).toMatchObject({ reason: 'approval_required' })
+  const longer = await approve(rotateDeed(made.id, 'till', 60))
+  const refused = await operator.post(path, { graceSeconds: 86_400 }, { ...confirm('till'), ...longer })
+  expect(refused.json.error.details).toMatchObject({ reason: 'approval_signature' })
+  const rotated = await operator.post(path, { graceSeconds: 60 }, { ...confirm('till'), ...(await approve(rotateDeed(made.id, 'till', 60))) })
   expect(rotated.status, rotated.text).toBe(200)
   expect(body(rotated).graceEndsAt).toBeGreaterThan(Date.now())
   expect((await keys()).find(({ id }) => id === made.id)?.rotation.replacedBy).toBe(body(rotated).id)
@@ -95,7 +149,8 @@ test("the desk's own key is in the list without its hint, and cannot end itself"
 })
 
 test('a scope the desk has not got is refused in words, not as a broken desk', async () => {
-  const answer = await operator.post('/api/api-keys', { name: 'spender', scopes: ['payment:send'] }, confirm('spender'))
+  const terms = { name: 'spender', scopes: ['payment:send'] }
+  const answer = await post(terms, await approve(createDeed(terms)))
   expect(answer.json.error).toMatchObject({ code: 'FORBIDDEN', message: 'A key cannot grant a scope it lacks: payment:send.' })
 })
 

@@ -11,6 +11,7 @@ import { signInWallet } from '../session/start-session.ts'
 import { hostedIntent } from './hosted-intent.ts'
 import { hostedSend } from './hosted-send.ts'
 import { hostedWallets } from './hosted-wallets.ts'
+import { keyApproval } from './key-approval.ts'
 import { linkCreate } from './link-create.ts'
 import { linkList } from './link-list.ts'
 import { linkPay } from './link-pay.ts'
@@ -78,6 +79,7 @@ export const ownRoutes: { readonly [K in OwnEndpointName]: OwnRule<K> } = {
   hostedWallets,
   hostedIntent,
   hostedSend,
+  keyApproval,
   noteRead,
   noteWrite,
   noteLabels,

@@ -21,6 +21,8 @@ export type Call<K extends EndpointName> = {
   idempotencyKey: string | undefined
   /** What the person typed to confirm, from `X-Confirm`. */
   confirmation?: string | undefined
+  /** What the person's wallet signed for this request, from `X-Approval`. */
+  approval?: string | undefined
 }
 
 export type Reply = { value: unknown; headers: Readonly<Record<string, string>> }

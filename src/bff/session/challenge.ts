@@ -62,6 +62,7 @@ export async function proveWallet(context: Context, answer: { id: string; signat
   return row.wallet
 }
 
-function isSigned(wallet: string, message: string, signature: string): boolean {
+/** Whether `wallet` itself signed this very text. */
+export function isSigned(wallet: string, message: string, signature: string): boolean {
   return wallet.startsWith('0x') ? isSignedByEvm(wallet, message, signature) : isSignedBySolana(wallet, message, signature)
 }

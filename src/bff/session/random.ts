@@ -18,7 +18,7 @@ export function hashCookieValue(value: string): string {
 }
 
 /** 128 random bits with a prefix that tells what they name. */
-export function createId(prefix: 'ses' | 'sic' | 'req'): string {
+export function createId(prefix: 'ses' | 'sic' | 'kya' | 'req'): string {
   return `${prefix}_${bs58.encode(randomBytes(16))}`
 }
 

@@ -28,6 +28,8 @@ export type CallOptions = {
   idempotencyKey?: string
   /** What the reader typed to confirm; sent as `X-Confirm`. */
   confirmation?: string
+  /** What the reader's wallet signed for this request; sent as `X-Approval`. */
+  approval?: string
   /** For the few calls that wait for a chain or for another site. */
   timeoutMs?: number
 }
@@ -96,6 +98,7 @@ async function exchange({ method, path, body }: { method: string; path: string; 
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
         ...(options.idempotencyKey && { 'Idempotency-Key': options.idempotencyKey }),
         ...(options.confirmation !== undefined && { [CONFIRM_HEADER]: encodeURIComponent(options.confirmation) }),
+        ...(options.approval !== undefined && { 'X-Approval': options.approval }),
       },
       body: body === undefined ? undefined : stringifyJson(body),
     })

@@ -2,6 +2,7 @@ import { plural } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type FormEvent } from 'react'
 import { PLANS, SCOPES, type Plan, type Scope } from '#contract/api-key.ts'
+import type { KeyDeed } from '#contract/key-approval.ts'
 import { call } from '../../api/client.ts'
 import { apiKeysQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
@@ -15,9 +16,12 @@ import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
+import { ApproveStep } from './ApproveStep.tsx'
 import { KeyProblem } from './KeyProblem.tsx'
 import type { NewKey } from './NewKeyDialog.tsx'
 import { POWERFUL, scopeWords } from './scope-words.ts'
+import { SignerNote, useSigner } from './SignerNote.tsx'
+import { useApproval } from './use-approval.ts'
 
 const DAY_MS = 86_400_000
 type KeyTerms = { environment: 'live' | 'test'; plan: Plan; /** 0 for no end. */ days: number }
@@ -28,45 +32,46 @@ export function CreateKeyDialog({ onClose, onMade }: { onClose: () => void; onMa
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<readonly Scope[]>(['payment:read'])
   const [{ days, ...terms }, setTerms] = useState<KeyTerms>({ environment: 'live', plan: 'standard', days: 90 })
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<unknown>()
-  const ready = name.trim() !== '' && scopes.length > 0
+  const [deed, setDeed] = useState<Extract<KeyDeed, { kind: 'create' }>>()
+  const signer = useSigner()
+  const approving = useApproval(make)
+  const ready = name.trim() !== '' && scopes.length > 0 && signer !== undefined
 
-  async function create(event: FormEvent) {
+  function ask(event: FormEvent) {
     event.preventDefault()
-    if (!ready || busy) return
-    setBusy(true)
-    setProblem(undefined)
+    if (!ready || approving.busy) return
     const expiresAt = days === 0 ? undefined : serverNow() + days * DAY_MS
+    const wanted = { kind: 'create' as const, terms: { name: name.trim(), scopes: [...scopes], ...terms, ...(expiresAt !== undefined && { expiresAt }) } }
+    setDeed(wanted)
+    void approving.ask(wanted, signer)
+  }
+
+  async function make(approval: string) {
+    if (!deed) return
     try {
-      const made = await call(
-        'apiKeyCreate',
-        { body: { name: name.trim(), scopes: [...scopes], ...terms, ...(expiresAt !== undefined && { expiresAt }) } },
-        { idempotencyKey: crypto.randomUUID(), confirmation: name.trim() },
-      )
+      const made = await call('apiKeyCreate', { body: deed.terms }, { idempotencyKey: crypto.randomUUID(), confirmation: deed.terms.name, approval })
       onMade({ name: made.name, key: made.key })
-    } catch (error) {
-      setProblem(error)
     } finally {
-      setBusy(false)
       void queryClient.invalidateQueries(apiKeysQuery)
     }
   }
 
   return (
     <Dialog description={<Trans>Give a key only what its server needs.</Trans>} onClose={onClose} open title={<Trans>Create an API key</Trans>}>
-      <form className="grid gap-4" onSubmit={(event) => void create(event)}>
+      {approving.approval && <ApproveStep approval={approving.approval} approving={approving} />}
+      <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={ask}>
         <Field hint={<Trans>Where it is used, for example “Shop server”.</Trans>} label={<Trans>Name</Trans>}>
           <Input maxLength={100} onChange={(event) => setName(event.target.value)} value={name} />
         </Field>
         <ScopeChoice onChange={setScopes} scopes={scopes} />
         <Terms onChange={setTerms} terms={{ ...terms, days }} />
-        {problem !== undefined && <KeyProblem problem={problem} />}
+        <SignerNote signer={signer} />
+        {approving.problem !== undefined && <KeyProblem problem={approving.problem} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose} variant="quiet">
             <Trans>Cancel</Trans>
           </Button>
-          <Button busy={busy} disabled={!ready} type="submit" variant="primary">
+          <Button busy={approving.busy} disabled={!ready} type="submit" variant="primary">
             <Trans>Create key</Trans>
           </Button>
         </div>

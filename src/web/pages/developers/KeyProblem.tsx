@@ -1,23 +1,22 @@
-import { Trans } from '@lingui/react/macro'
-import { describeError } from '../../api/error-words.ts'
 import { ApiError } from '../../api/errors.ts'
+import { describeRefusal, refusalOf, tellRefusal } from '../../api/refusal-words.ts'
 import { Banner } from '../../ui/Banner.tsx'
 
 /** Why a key was not made or ended. An answer that was lost may have made one, whose text nobody saw. */
 export function KeyProblem({ problem }: { problem: unknown }) {
-  const lost = problem instanceof ApiError && (problem.code === 'OFFLINE' || problem.code === 'TIMEOUT' || problem.code === 'BAD_RESPONSE')
-  const refused = problem instanceof ApiError && problem.code === 'FORBIDDEN'
-  const { title, body } = describeError(problem)
+  const { title, body, said } = describeKeyProblem(problem)
   return (
-    <Banner role="alert" title={refused ? <Trans>The desk cannot give that</Trans> : title} tone="bad">
-      {refused ? (
-        // The service's own words name the scope or the plan.
-        problem.message
-      ) : lost ? (
-        <Trans>It is not known whether the key was made. Look at the list: one that you never saw is of no use, so delete it and make another.</Trans>
-      ) : (
-        body
-      )}
+    <Banner role="alert" title={title} tone="bad">
+      {body}
+      {said !== undefined && <p className="mt-1 font-mono text-xs">{said}</p>}
     </Banner>
   )
+}
+
+type Words = { title: string; body: string; /** The service's own words, which name the scope or the plan. */ said?: string }
+
+function describeKeyProblem(problem: unknown): Words {
+  if (!(problem instanceof ApiError) || refusalOf(problem)) return describeRefusal(problem)
+  if (problem.code === 'OFFLINE' || problem.code === 'TIMEOUT' || problem.code === 'BAD_RESPONSE') return tellRefusal('key_answer_lost')
+  return problem.code === 'FORBIDDEN' ? { ...tellRefusal('key_not_given'), said: problem.message } : describeRefusal(problem)
 }

@@ -3,6 +3,7 @@ import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type FormEvent } from 'react'
 import { GRACE_SECONDS, type ApiKeyRow } from '#contract/api-key-body.ts'
+import { rotationOf } from '#contract/key-approval.ts'
 import { call } from '../../api/client.ts'
 import { apiKeysQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
@@ -11,8 +12,11 @@ import { Button } from '../../ui/Button.tsx'
 import { Dialog } from '../../ui/Dialog.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Select } from '../../ui/Select.tsx'
+import { ApproveStep } from './ApproveStep.tsx'
 import { KeyProblem } from './KeyProblem.tsx'
 import type { NewKey } from './NewKeyDialog.tsx'
+import { SignerNote, useSigner } from './SignerNote.tsx'
+import { useApproval } from './use-approval.ts'
 
 type Grace = (typeof GRACE_SECONDS)[number]
 
@@ -29,22 +33,21 @@ const graceWords: Readonly<Record<Grace, MessageDescriptor>> = {
 export function RotateKeyDialog({ keyRow, onClose, onMade }: { keyRow: ApiKeyRow; onClose: () => void; onMade: (made: NewKey) => void }) {
   const { t } = useLingui()
   const [grace, setGrace] = useState<Grace>(3600)
-  const [busy, setBusy] = useState(false)
-  const [problem, setProblem] = useState<unknown>()
   const { id, name } = keyRow
+  const signer = useSigner()
+  const approving = useApproval(rotate)
 
-  async function rotate(event: FormEvent) {
+  function ask(event: FormEvent) {
     event.preventDefault()
-    if (busy) return
-    setBusy(true)
-    setProblem(undefined)
+    if (signer && !approving.busy) void approving.ask(rotationOf(keyRow, grace), signer)
+  }
+
+  async function rotate(approval: string) {
     try {
-      const made = await call('apiKeyRotate', { params: { id }, body: { graceSeconds: grace } }, { idempotencyKey: crypto.randomUUID(), confirmation: name })
+      const options = { idempotencyKey: crypto.randomUUID(), confirmation: name, approval }
+      const made = await call('apiKeyRotate', { params: { id }, body: { graceSeconds: grace } }, options)
       onMade({ name: made.name, key: made.key })
-    } catch (error) {
-      setProblem(error)
     } finally {
-      setBusy(false)
       void queryClient.invalidateQueries(apiKeysQuery)
     }
   }
@@ -57,7 +60,8 @@ export function RotateKeyDialog({ keyRow, onClose, onMade }: { keyRow: ApiKeyRow
       size="sm"
       title={<Trans>Rotate “{name}”</Trans>}
     >
-      <form className="grid gap-4" onSubmit={(event) => void rotate(event)}>
+      {approving.approval && <ApproveStep approval={approving.approval} approving={approving} />}
+      <form className="grid gap-4" hidden={approving.approval !== undefined} onSubmit={ask}>
         <Field hint={<Trans>Time to bring the new key to your servers.</Trans>} label={<Trans>The old key works on for</Trans>}>
           <Select onChange={(event) => setGrace(GRACE_SECONDS.find((each) => each === Number(event.target.value)) ?? 3600)} value={grace}>
             {GRACE_SECONDS.map((each) => (
@@ -72,12 +76,13 @@ export function RotateKeyDialog({ keyRow, onClose, onMade }: { keyRow: ApiKeyRow
             <Trans>Servers with the old key are refused from this moment.</Trans>
           </Banner>
         )}
-        {problem !== undefined && <KeyProblem problem={problem} />}
+        <SignerNote signer={signer} />
+        {approving.problem !== undefined && <KeyProblem problem={approving.problem} />}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose} variant="quiet">
             <Trans>Cancel</Trans>
           </Button>
-          <Button busy={busy} type="submit" variant="primary">
+          <Button busy={approving.busy} disabled={!signer} type="submit" variant="primary">
             <Trans>Rotate key</Trans>
           </Button>
         </div>

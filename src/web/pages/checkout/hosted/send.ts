@@ -4,8 +4,8 @@ import { intentText, intentTypedData, type HostedIntent } from '#contract/hosted
 import { LosslessNumber } from '#contract/json.ts'
 import { familyOf, type Asset, type Network } from '#contract/network.ts'
 import { callProxy } from '../../../api/client.ts'
-import { describeError } from '../../../api/error-words.ts'
 import { ApiError } from '../../../api/errors.ts'
+import { describeRefusal, refusalOf } from '../../../api/refusal-words.ts'
 import { serverNow } from '../../../clock.ts'
 import type { Trouble } from '../../../payment/order.ts'
 import { describeTrouble } from '../../../payment/trouble-words.ts'
@@ -115,33 +115,7 @@ function isCertain(error: unknown): error is ApiError {
 }
 
 function troubleOf(error: unknown): Trouble {
-  const { title, body, detail } = describeError(error)
-  if (!(error instanceof ApiError)) return { code: 'UNEXPECTED', title, body, detail }
-  const reason = typeof error.details['reason'] === 'string' ? reasonWords(error.details['reason']) : undefined
-  return { code: error.code, title: reason ?? title, body: t`Nothing was sent.`, detail }
-}
-
-function reasonWords(reason: string): string | undefined {
-  switch (reason) {
-    case 'hosted_off':
-      return t`This desk does not pay from managed wallets`
-    case 'hosted_wallet':
-      return t`From this wallet, in this currency, this desk does not pay`
-    case 'hosted_signer':
-      return t`Sign in with the connected wallet first: it has to be one that runs this desk`
-    case 'hosted_over_payment':
-      return t`The amount is above what one payment may be`
-    case 'hosted_over_day':
-      return t`The amount is above what is left for 24 hours`
-    case 'hosted_expired':
-      return t`Too much time passed before it was signed`
-    case 'hosted_used':
-      return t`This payment was already signed and sent`
-    case 'hosted_signature':
-      return t`The signature is not over this payment`
-    case 'hosted_not_sent':
-      return t`It never reached the payment service`
-    default:
-      return undefined
-  }
+  const { code, title, body, detail } = describeRefusal(error)
+  // Where the code alone is known, the words are of a reading: here it is a payment that was not made.
+  return { code, title, body: refusalOf(error) || !(error instanceof ApiError) ? body : t`Nothing was sent.`, ...(detail && { detail }) }
 }

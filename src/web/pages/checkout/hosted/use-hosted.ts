@@ -36,14 +36,15 @@ export function useHosted(): Hosted {
 
   // What is signed goes out at once, and while its answer is missing again and again: always the same request.
   const out = isOut(state) ? state : undefined
-  const { nonce } = out?.intent ?? {}
+  // Both are the same ones while it is out: `sending` and `unknown` are one request, so this runs once a payment.
+  const [intent, signature] = [out?.intent, out?.signature]
   useEffect(() => {
-    if (!out) return
+    if (!intent || signature === undefined) return
+    const send = { nonce: intent.nonce, intent, signature }
     let timer: ReturnType<typeof setTimeout> | undefined
     let current = true
-    const { intent, signature } = out
     const attempt = async () => {
-      const event = await deliver({ nonce: intent.nonce, intent, signature })
+      const event = await deliver(send)
       if (!current) return
       dispatch(event)
       if (event.type === 'no_answer') timer = setTimeout(() => void attempt(), ASK_AGAIN_MS)
@@ -53,9 +54,7 @@ export function useHosted(): Hosted {
       current = false
       clearTimeout(timer)
     }
-    // One effect a payment, not one a state: `sending` and `unknown` are the same request.
-    // oxlint-disable-next-line react/exhaustive-deps
-  }, [nonce, out === undefined])
+  }, [intent, signature])
 
   return {
     state,

@@ -1,0 +1,66 @@
+import { parseAddress } from '#contract/address.ts'
+import { APPROVAL_HEADER, APPROVAL_TAIL, isApprovalOf, keyApprovalText, type KeyDeed } from '#contract/key-approval.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Context } from '../context.ts'
+import { insertChallenge, takeChallenge } from '../db/challenges.ts'
+import type { Visitor } from '../http/visitor.ts'
+import { requireOperator } from '../routes/rule.ts'
+import { createId, createNonce, hashCookieValue } from './random.ts'
+import { isSigned } from './challenge.ts'
+
+/** Long enough to read and sign it, short enough that a signature found later is worth nothing. */
+const VALID_MS = 5 * 60_000
+
+/** Writes and keeps the exact text that one of the desk's wallets signs for one deed. It is bound to the page's origin and to the session. */
+export async function issueKeyApproval(context: Context, visitor: Visitor, { deed, signer }: { deed: KeyDeed; signer: string }) {
+  const session = requireOperator(visitor)
+  const parsed = parseAddress(signer)
+  const wallet = parsed.ok ? parsed.address : ''
+  if (!session.wallets.includes(wallet) || !context.config.operatorWallets.includes(wallet)) throw refuse('approval_signer')
+  const issuedAt = context.now()
+  const expiresAt = new Date(issuedAt.getTime() + VALID_MS)
+  const origin = originOf(visitor)
+  const words = keyApprovalText(deed, { origin, wallet })
+  const message = `${words}${APPROVAL_TAIL}${createNonce()}\nIssued At: ${issuedAt.toISOString()}\nExpiration Time: ${expiresAt.toISOString()}`
+  const id = createId('kya')
+  await insertChallenge(context.db, { id, origin, browserHash: hashCookieValue(session.id), wallet, message, expiresAt })
+  return { id, message, expiresAt: expiresAt.getTime() }
+}
+
+/**
+ * Takes the approval that a request carries. It is gone before its signature is looked at: a second request with it, or one that races the first,
+ * finds nothing.
+ * @throws ProblemError `FORBIDDEN` unless a wallet of this desk signed exactly this deed, here, for this session
+ */
+export async function requireKeyApproval(
+  context: Context,
+  visitor: Visitor,
+  { approval, deed }: { approval: string | undefined; deed: KeyDeed },
+): Promise<void> {
+  const session = requireOperator(visitor)
+  const [, id, signature] = /^(kya_[1-9A-HJ-NP-Za-km-z]{16,22}) ([\x21-\x7e]{40,300})$/.exec(approval ?? '') ?? []
+  if (id === undefined || signature === undefined) throw refuse('approval_required')
+  const origin = originOf(visitor)
+  const row = await takeChallenge(context.db, { id, origin, browserHash: hashCookieValue(session.id) })
+  if (!row || row.expiresAt <= context.now()) throw refuse('approval_over')
+  const stillOperates = session.wallets.includes(row.wallet) && context.config.operatorWallets.includes(row.wallet)
+  if (!stillOperates || !isApprovalOf(row.message, deed, { origin, wallet: row.wallet }) || !isSigned(row.wallet, row.message, signature))
+    throw refuse('approval_signature')
+}
+
+const WORDS = {
+  approval_required: 'A wallet that runs this desk has to sign before a key is made or replaced.',
+  approval_signer: 'Sign with a wallet that runs this desk and that this session has proven.',
+  approval_over: 'This approval was used, or too much time passed. Ask for a new one.',
+  approval_signature: 'The signature is not over this key.',
+} as const
+
+function refuse(reason: keyof typeof WORDS): ProblemError {
+  return new ProblemError('FORBIDDEN', { message: WORDS[reason], details: { reason, header: APPROVAL_HEADER } })
+}
+
+/** State changes come only from an allowed origin; this makes the type say so. */
+function originOf({ origin }: Visitor): string {
+  if (!origin) throw new ProblemError('FORBIDDEN', { message: 'A key needs an Origin header.' })
+  return origin
+}

@@ -1,0 +1,77 @@
+import * as v from 'valibot'
+import { ApiKeyInput, GRACE_SECONDS, keyId, type ApiKeyRow } from './api-key-body.ts'
+import { timestamp } from './fields.ts'
+
+/**
+ * What an operator signs before a key is made or replaced: whoever steals a session has no wallet, and makes no key. The proxy writes the text, the
+ * browser writes the same one from what was entered and compares: a signature counts for these very terms, once, for five minutes, on one site.
+ */
+
+export type KeyDeed =
+  | { kind: 'create'; terms: v.InferOutput<typeof ApiKeyInput> }
+  | { kind: 'rotate'; id: string; name: string; graceSeconds: (typeof GRACE_SECONDS)[number] }
+
+/** The header of the request that the signature is for: the challenge's id, a space, the signature. */
+export const APPROVAL_HEADER = 'X-Approval'
+
+const graceSeconds = v.pipe(v.number(), v.picklist(GRACE_SECONDS))
+
+export const keyApprovalEndpoints = {
+  /** The text that a wallet of this desk has to sign, for one request. */
+  keyApproval: {
+    method: 'POST',
+    path: '/api-keys/approval',
+    body: v.strictObject({
+      /** The operator's wallet that will sign. */
+      signer: v.pipe(v.string(), v.maxLength(64)),
+      deed: v.variant('kind', [
+        v.strictObject({ kind: v.literal('create'), terms: ApiKeyInput }),
+        v.strictObject({ kind: v.literal('rotate'), id: keyId, name: v.pipe(v.string(), v.maxLength(100)), graceSeconds }),
+      ]),
+    }),
+    response: v.object({ id: v.string(), message: v.string(), expiresAt: timestamp }),
+  },
+} as const
+
+/** Where and by whom it is signed. */
+export type Signing = { origin: string; wallet: string }
+
+/** Everything that decides, in the words that are signed; what comes after it (a nonce, two times) only makes them count once. */
+export function keyApprovalText(deed: KeyDeed, { origin, wallet }: Signing): string {
+  const { host } = new URL(origin)
+  const create = deed.kind === 'create'
+  return [
+    `${host} wants you to ${create ? 'make' : 'replace'} an API key with your account:`,
+    wallet,
+    '',
+    `${create ? 'Signing this makes a key that may do what stands below' : 'Signing this makes a key that takes the place of the one below'}. It moves no money by itself.`,
+    '',
+    `URI: ${origin}`,
+    ...(create ? termsOf(deed.terms) : [`Key: ${deed.id}`, `Name: ${JSON.stringify(deed.name)}`, `The old key works on for: ${deed.graceSeconds} seconds`]),
+  ].join('\n')
+}
+
+function termsOf({ name, scopes, plan, environment, expiresAt }: v.InferOutput<typeof ApiKeyInput>): string[] {
+  return [
+    // In quotes, so that a name cannot look like another line.
+    `Name: ${JSON.stringify(name)}`,
+    `May: ${scopes.toSorted().join(', ')}`,
+    `Plan: ${plan}`,
+    `Kind: ${environment}`,
+    `Ends: ${expiresAt === undefined ? 'never' : new Date(expiresAt).toISOString()}`,
+  ]
+}
+
+/** The line that follows the words of a deed. */
+export const APPROVAL_TAIL = '\nNonce: '
+
+/** Whether a text to be signed is over this deed and nothing else. */
+export function isApprovalOf(message: string, deed: KeyDeed, signing: Signing): boolean {
+  const words = `${keyApprovalText(deed, signing)}${APPROVAL_TAIL}`
+  return message.startsWith(words) && /^[0-9a-f]{32}\nIssued At: [0-9TZ:.-]{24}\nExpiration Time: [0-9TZ:.-]{24}$/.test(message.slice(words.length))
+}
+
+/** The deed that replaces a key of the list. */
+export function rotationOf({ id, name }: Pick<ApiKeyRow, 'id' | 'name'>, grace: (typeof GRACE_SECONDS)[number]): KeyDeed {
+  return { kind: 'rotate', id, name, graceSeconds: grace }
+}

@@ -1,0 +1,52 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+import { ApiError } from './errors.ts'
+import { describeRefusal, refusalOf, refusals, tellRefusal, type RefusalReason, type RefusalWords } from './refusal-words.ts'
+
+const reasons = Object.keys(refusals) as RefusalReason[]
+
+test.each(reasons)('%s is told in plain words with a way on', (reason) => {
+  const { title, body, action } = tellRefusal(reason)
+  const { retry }: RefusalWords = refusals[reason]
+  expect(title).not.toMatch(/[.!]$/)
+  expect(body).toMatch(/\.$/)
+  expect(`${title} ${body}`).not.toMatch(/!|undefined|\{\w+\}/)
+  // A refusal says what did not happen; only where something may have is there no such promise, and nothing to press.
+  expect(/(nothing was (sent|changed)|no key was made)/i.test(body)).toBe(retry !== 'look_first')
+  if (retry === 'look_first') expect(action).toBe('wait')
+  if (retry === 'never') expect(action).toBe('none')
+  expect(describeRefusal(new ApiError({ code: 'FORBIDDEN', details: { reason } }))).toMatchObject({ code: 'FORBIDDEN', title, body, action })
+})
+
+test('no two refusals sound the same', () => {
+  const said = reasons.map((reason) => tellRefusal(reason).title)
+  expect(new Set(said).size).toBe(said.length)
+})
+
+test('what has no reason, or one nobody knows, is told by its code', () => {
+  for (const details of [{}, { reason: 'constructor' }, { reason: 7 }]) {
+    expect(refusalOf(new ApiError({ code: 'NOT_FOUND', details }))).toBeUndefined()
+    expect(describeRefusal(new ApiError({ code: 'NOT_FOUND', details })).title).toBe('Nothing here under this name')
+  }
+  expect(describeRefusal(new TypeError('x')).code).toBe('UNEXPECTED')
+})
+
+test('every reason the proxy gives for links, managed payments and keys has its row', async () => {
+  const bff = new URL('../../bff/', import.meta.url)
+  const files = (await readdir(bff, { recursive: true })).filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.startsWith('db/'))
+  const given = new Set<string>()
+  for (const file of files) {
+    const text = await readFile(new URL(file, bff), 'utf8')
+    for (const [, reason = ''] of text.matchAll(/(?<!startsWith\(')\b((?:link|hosted|approval)_[a-z_]+)(?=: '[A-Z]|'\))/g)) given.add(reason)
+    for (const [, reason = ''] of text.matchAll(/reason: '((?:link|hosted|approval)_[a-z_]+|own_key|operator_required|payee_required)'/g)) given.add(reason)
+  }
+  expect(given.size).toBeGreaterThan(15)
+  expect([...given].filter((reason) => !Object.hasOwn(refusals, reason))).toEqual([])
+})
+
+test('no page has words of its own for a reason', async () => {
+  const pages = new URL('../pages/', import.meta.url)
+  const files = (await readdir(pages, { recursive: true })).filter((file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file))
+  for (const file of files)
+    expect({ file, own: /case '(?:link|hosted|approval)_\w+'/.exec(await readFile(new URL(file, pages), 'utf8'))?.[0] }).toEqual({ file, own: undefined })
+})

@@ -1,0 +1,211 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { i18n } from '../locales/i18n.ts'
+import { describeError } from './error-words.ts'
+import { ApiError } from './errors.ts'
+import type { Guidance } from './guidance.ts'
+
+/**
+ * The refusals that the proxy gives a reason for, told by that reason and not by their code alone. A table of its own beside `error-words.ts`,
+ * because the first page needs none of it.
+ */
+export type RefusalWords = Guidance & { title: MessageDescriptor; body: MessageDescriptor }
+
+const link = { who: 'payer', action: 'none', retry: 'never' } as const
+const hosted = { who: 'you', action: 'change', retry: 'after_change' } as const
+const key = { who: 'you', action: 'sign_again', retry: 'after_change' } as const
+
+export const refusals = {
+  link_changed: {
+    ...link,
+    title: msg`This payment link is not as its seller made it`,
+    body: msg`It was changed on its way, or not copied whole. Nothing was sent. Ask the seller for the link again.`,
+  },
+  link_other_terms: {
+    ...link,
+    who: 'operator',
+    title: msg`The link and the desk do not say the same`,
+    body: msg`What stands in the link is not what this desk asks for. Nothing was sent. Do not pay; tell the seller.`,
+  },
+  link_expired: { ...link, title: msg`This payment link has expired`, body: msg`Nothing was sent. Ask the seller for a new one.` },
+  link_used: {
+    ...link,
+    title: msg`This payment link is already paid`,
+    body: msg`It was made for a set number of payments, and they were made. Nothing was sent now.`,
+  },
+  link_busy: {
+    who: 'time',
+    action: 'retry',
+    retry: 'safe',
+    title: msg`Someone is paying this link right now`,
+    body: msg`It takes one more payment, and another wallet is about to make it. If it does not, you can pay in two minutes. Nothing was sent.`,
+  },
+  link_withdrawn: {
+    ...link,
+    title: msg`The seller withdrew this payment link`,
+    body: msg`Nothing was sent. Ask the seller whether there is a new one.`,
+  },
+  link_wallet: {
+    ...link,
+    title: msg`This payment link pays a wallet the seller no longer uses`,
+    body: msg`Nothing was sent. Ask the seller for a new link.`,
+  },
+  link_network: {
+    ...link,
+    title: msg`This desk no longer takes payments on that network`,
+    body: msg`Nothing was sent. Ask the seller for a new link.`,
+  },
+  link_unknown: { ...link, title: msg`This desk does not know this payment link`, body: msg`Nothing was sent. Ask the seller for a new one.` },
+
+  hosted_off: {
+    ...hosted,
+    who: 'operator',
+    title: msg`This desk does not pay from managed wallets`,
+    body: msg`Nothing was sent. Whoever runs the desk can set it up.`,
+  },
+  hosted_wallet: {
+    ...hosted,
+    title: msg`From this wallet, in this currency, this desk does not pay`,
+    body: msg`Nothing was sent. Choose another wallet or currency.`,
+  },
+  hosted_signer: {
+    ...hosted,
+    action: 'sign_in',
+    title: msg`The connected wallet does not run this desk`,
+    body: msg`Nothing was sent. Sign in with the wallet that does, and connect it.`,
+  },
+  hosted_over_payment: {
+    ...hosted,
+    title: msg`The amount is above what one payment may be`,
+    body: msg`Nothing was sent. Enter less, or ask whoever runs the desk.`,
+  },
+  hosted_over_day: {
+    ...hosted,
+    title: msg`The amount is above what is left for 24 hours`,
+    body: msg`Nothing was sent. Enter less, or wait until some of it is free again.`,
+  },
+  hosted_intent: {
+    ...hosted,
+    action: 'prepare_again',
+    title: msg`This session has no such payment to sign`,
+    body: msg`Nothing was sent now. Look at the payments before you prepare it again.`,
+  },
+  hosted_expired: {
+    ...hosted,
+    who: 'time',
+    action: 'prepare_again',
+    retry: 'safe',
+    title: msg`Too much time passed before it was signed`,
+    body: msg`Nothing was sent. Prepare it again: everything you entered is kept.`,
+  },
+  hosted_used: {
+    who: 'you',
+    action: 'wait',
+    retry: 'look_first',
+    title: msg`This payment was signed before`,
+    body: msg`The first signature counts and was carried out; this one did nothing. Look at the payments before you pay again.`,
+  },
+  hosted_signature: {
+    ...hosted,
+    action: 'prepare_again',
+    title: msg`The signature is not over this payment`,
+    body: msg`Nothing was sent. Prepare it again and sign with the wallet it is made for.`,
+  },
+  hosted_not_sent: {
+    ...hosted,
+    who: 'network',
+    action: 'prepare_again',
+    retry: 'safe',
+    title: msg`It never reached the payment service`,
+    body: msg`Nothing was sent. Prepare it again.`,
+  },
+
+  approval_required: {
+    ...key,
+    title: msg`Your wallet has to sign for this key`,
+    body: msg`No key was made. Ask for the text again and sign it.`,
+  },
+  approval_signer: {
+    ...key,
+    action: 'connect',
+    title: msg`This wallet does not run the desk`,
+    body: msg`No key was made. Connect the wallet that does, the one you signed in with.`,
+  },
+  approval_over: {
+    ...key,
+    who: 'time',
+    retry: 'safe',
+    title: msg`The signature came too late, or was used before`,
+    body: msg`No key was made by it now. Ask for the text again and sign it within five minutes.`,
+  },
+  approval_signature: {
+    ...key,
+    title: msg`The signature is not over this key`,
+    body: msg`No key was made. Ask for the text again and sign it as it stands.`,
+  },
+  /** No answer of the proxy: whether there is a key now, only the list tells. */
+  key_answer_lost: {
+    who: 'network',
+    action: 'wait',
+    retry: 'look_first',
+    title: msg`It is not known whether the key was made`,
+    body: msg`Look at the list: a key that you never saw is of no use, so delete it and make another.`,
+  },
+  key_not_given: {
+    who: 'operator',
+    action: 'change',
+    retry: 'after_change',
+    title: msg`The desk cannot give that`,
+    body: msg`No key was made. It may do more than the desk’s own key may.`,
+  },
+  own_key: {
+    who: 'operator',
+    action: 'none',
+    retry: 'never',
+    title: msg`The desk itself works with this key`,
+    body: msg`Nothing was changed. Make another key, give it to the desk as SERVICE_API_KEY, and then end this one.`,
+  },
+  scope_missing: {
+    who: 'operator',
+    action: 'none',
+    retry: 'after_change',
+    title: msg`The desk’s own key may not do that`,
+    body: msg`Nothing was changed. Whoever runs the desk has to give its key more scopes.`,
+  },
+  operator_required: {
+    who: 'you',
+    action: 'sign_in',
+    retry: 'after_change',
+    title: msg`Only the wallets that run this desk may do that`,
+    body: msg`Nothing was changed. Sign in with one of them.`,
+  },
+  payee_required: {
+    who: 'you',
+    action: 'sign_in',
+    retry: 'after_change',
+    title: msg`Only the wallet that is to be paid may do that`,
+    body: msg`Nothing was sent. Sign in with it.`,
+  },
+} as const satisfies Record<string, RefusalWords>
+export type RefusalReason = keyof typeof refusals
+
+/** The reason of a refusal, where the proxy names one that this page knows. */
+export function refusalOf(error: unknown): RefusalReason | undefined {
+  const reason = error instanceof ApiError ? error.details['reason'] : undefined
+  return typeof reason === 'string' && Object.hasOwn(refusals, reason) ? (reason as RefusalReason) : undefined
+}
+
+export type Told = { code: string; title: string; body: string; action: Guidance['action']; detail?: string | undefined }
+
+/** What to tell of any error: its reason's words where it has some, its code's otherwise. */
+export function describeRefusal(error: unknown): Told {
+  const { title, body, action, detail } = describeError(error)
+  const code = error instanceof ApiError ? error.code : 'UNEXPECTED'
+  const reason = refusalOf(error)
+  return reason ? { code, ...tellRefusal(reason), detail } : { code, title, body, action, detail }
+}
+
+export function tellRefusal(reason: RefusalReason): Pick<Told, 'title' | 'body' | 'action'> {
+  const { title, body, action } = refusals[reason]
+  return { title: i18n._(title), body: i18n._(body), action }
+}

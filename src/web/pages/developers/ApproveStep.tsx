@@ -1,0 +1,38 @@
+import { Trans } from '@lingui/react/macro'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import type { Approval, Approving } from './use-approval.ts'
+
+/** The very text that the wallet will show, read here first. */
+export function ApproveStep({ approval, approving }: { approval: Approval; approving: Approving }) {
+  const { walletName } = approval.signer
+  const { trouble, message } = approval
+  return (
+    <div className="grid gap-4">
+      <p className="text-sm text-muted">
+        <Trans>Keys are made with your wallet’s word only: somebody who got hold of this session could not make one. Your wallet shows this text.</Trans>
+      </p>
+      <pre
+        aria-label={message.split('\n')[0]}
+        className="max-h-80 overflow-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px] break-words whitespace-pre-wrap"
+        tabIndex={0}
+      >
+        {message}
+      </pre>
+      {trouble && (
+        <Banner role="alert" title={trouble.title} tone="warn">
+          {trouble.body}
+        </Banner>
+      )}
+      <div className="flex justify-end gap-2">
+        <Button disabled={approving.busy} onClick={approving.back} variant="quiet">
+          <Trans>Back</Trans>
+        </Button>
+        <Button busy={approving.busy} icon={<Icon name="wallet" />} onClick={() => void approving.sign()} variant="primary">
+          <Trans>Sign with {walletName}</Trans>
+        </Button>
+      </div>
+    </div>
+  )
+}

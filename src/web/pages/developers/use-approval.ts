@@ -1,0 +1,84 @@
+import { useState } from 'react'
+import { isApprovalOf, type KeyDeed } from '#contract/key-approval.ts'
+import { callProxy } from '../../api/client.ts'
+import { ApiError } from '../../api/errors.ts'
+import type { Trouble } from '../../payment/order.ts'
+import { describeTrouble, describeUnsigned } from '../../payment/trouble-words.ts'
+import type { ConnectedAccount } from '../../wallet/accounts.ts'
+import { signalOf } from '../../wallet/errors.ts'
+import { loadStack } from '../../wallet/stack.ts'
+
+/** What is to be signed, once the proxy has written it and this browser has compared it with what was entered. */
+export type Approval = { id: string; message: string; signer: ConnectedAccount; trouble: Trouble | null }
+
+export type Approving = {
+  approval: Approval | undefined
+  busy: boolean
+  /** Why nothing came of it: the proxy's refusal. */
+  problem: unknown
+  /** Asks for the text of a deed. */
+  ask: (deed: KeyDeed, signer: ConnectedAccount) => Promise<void>
+  /** Asks the wallet, then does what was signed. */
+  sign: () => Promise<void>
+  back: () => void
+}
+
+/**
+ * A key is made or replaced only with a fresh signature of the operator's wallet: ask, read, sign, do. Each signature is for one request.
+ * @param act makes or replaces the key; what it throws is shown, and a new signature has to be asked for
+ */
+export function useApproval(act: (approval: string) => Promise<void>): Approving {
+  const [approval, setApproval] = useState<Approval>()
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<unknown>()
+
+  async function work(task: () => Promise<void>): Promise<void> {
+    if (busy) return
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      await task()
+    } catch (error) {
+      setProblem(error)
+      setApproval(undefined)
+    } finally {
+      setBusy(false)
+    }
+  }
+
+  return {
+    approval,
+    busy,
+    problem,
+    ask: (deed, signer) =>
+      work(async () => {
+        const { id, message } = await callProxy('keyApproval', { body: { signer: signer.address, deed } })
+        // Nobody signs words that they did not mean.
+        if (!isApprovalOf(message, deed, { origin: location.origin, wallet: signer.address })) throw new ApiError({ code: 'BAD_RESPONSE' })
+        setApproval({ id, message, signer, trouble: null })
+      }),
+    sign: () =>
+      work(async () => {
+        if (!approval) return
+        const { id, message, signer } = approval
+        const signature = await signText(signer, message)
+        if (typeof signature !== 'string') return setApproval({ ...approval, trouble: signature })
+        await act(`${id} ${signature}`)
+      }),
+    back: () => {
+      setApproval(undefined)
+      setProblem(undefined)
+    },
+  }
+}
+
+async function signText(signer: ConnectedAccount, message: string): Promise<string | Trouble> {
+  try {
+    const stack = await loadStack(signer.family)
+    return await stack.signMessage(signer, message)
+  } catch (error) {
+    // Signing a text sends nothing, whatever became of it.
+    const trouble = describeUnsigned(signalOf(error), signer.walletName)
+    return { ...trouble, body: describeTrouble('not_signed').body }
+  }
+}
