@@ -5,6 +5,7 @@ import { limitLines } from './lines/limits.ts'
 import { paymentLines } from './lines/payments.ts'
 import { receiveLines } from './lines/receive.ts'
 import { sendLines } from './lines/send.ts'
+import { unaskedLines } from './lines/unasked.ts'
 
-/** Every line of the specification that HTTP can show, in the order in which a run asks. */
-export const lines: readonly Line[] = [...keyLines, ...sendLines, ...receiveLines, ...historyLines, ...paymentLines, ...limitLines]
+/** Every line of the specification, in the order in which a run asks; those that HTTP cannot show say so. */
+export const lines: readonly Line[] = [...keyLines, ...sendLines, ...receiveLines, ...historyLines, ...paymentLines, ...unaskedLines, ...limitLines]

@@ -17,7 +17,8 @@ npm run conformance -- --base-url <url> --api-key <key> [options]
   --json            the findings as one JSON document
   --help            this text
 
-Ends with 1 when a line failed. Lines whose option is left out are not asked. The last line uses up the key's requests of a minute.
+Ends with 0 when no line failed, with 1 when one did, with 2 when it was called wrongly. What was not asked says why: an option is left out, or no request
+from outside can decide the line. The last line uses up the key's requests of a minute.
 `
 
 try {

@@ -1,3 +1,4 @@
+import { LosslessNumber } from '#contract/json.ts'
 import { judge, succeeded, type Facts, type Finding, type Line } from '../line.ts'
 import type { Answer, Ask, Probe } from '../probe.ts'
 
@@ -31,6 +32,15 @@ export const paymentLines: Line[] = [
         const ms = Number(expiresAt) - Date.now()
         return ms > 0 && ms <= VALID_FOR_MS + CLOCK_MS ? undefined : `expected about ${VALID_FOR_MS} ms from now, received ${ms}`
       }),
+    ),
+  ),
+  local('2 local priorityFee automatic', 'Without a priority fee the service chooses one', LOCAL, async ({ ask, built }) =>
+    judge(
+      ask,
+      built,
+      succeeded('a fee of its own choice', ({ fee }) =>
+        typeof fee === 'object' && fee !== null && 'priorityFee' in fee && isNumber(fee.priorityFee) ? undefined : 'expected fee.priorityFee',
+      ),
     ),
   ),
   local('4 status', 'Status and details of a payment can be read', 'GET /payment/status/:paymentId', async ({ probe, built }) => {
@@ -148,6 +158,10 @@ function notAsked(request: string, why: string): Finding {
 
 function isBase64(text: unknown): boolean {
   return typeof text === 'string' && text.length > 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(text) && text.length % 4 === 0
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === 'number' || value instanceof LosslessNumber
 }
 
 function isHeight(value: unknown): boolean {

@@ -1,6 +1,6 @@
 import { notRefusedFor, refused, single, wrong, type Line } from '../line.ts'
 import type { Ask } from '../probe.ts'
-import { receive, without } from '../samples.ts'
+import { receive, SOLANA_ADDRESS, without } from '../samples.ts'
 
 const PATHS = { hosted: '/payment/receive', local: '/transaction/receive' } as const
 type Mode = keyof typeof PATHS
@@ -22,6 +22,19 @@ function commonLines(mode: Mode): Line[] {
     { name: 'expectedAmount required', says: 'The expected amount is required', body: without(receive, 'expectedAmount'), ...wrong('expectedAmount') },
     { name: 'expectedAmount number', says: 'The expected amount is a number', body: { ...receive, expectedAmount: '1' }, ...wrong('expectedAmount') },
     { name: 'resource text', says: 'The resource is a URL in a text', body: { ...receive, resource: 42 }, ...wrong('resource') },
+    { name: 'resource optional', says: 'A resource may be named', body: { ...receive, resource: 'https://shop.example/a' }, ...notRefusedFor('resource') },
+    {
+      name: 'walletAddress solana',
+      says: 'The receiving address may have Solana format',
+      body: { ...receive, walletAddress: SOLANA_ADDRESS },
+      ...notRefusedFor('walletAddress'),
+    },
+    {
+      name: 'misspelt field',
+      says: 'A field that is not specified is refused and named',
+      body: { ...receive, expectedAmmount: 1 },
+      ...wrong('expectedAmmount'),
+    },
     { name: 'facilitatorUrl text', says: "The facilitator's address is a text", body: { ...receive, facilitatorUrl: 42 }, ...wrong('facilitatorUrl') },
     { name: 'proof invalid', says: 'A proof that is not valid has a code of its own', body: receive, ...refused(400, 'INVALID_PAYMENT_PROOF') },
     {

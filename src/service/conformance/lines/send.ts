@@ -1,6 +1,6 @@
 import { notRefusedFor, refused, single, wrong, type Facts, type Line } from '../line.ts'
 import type { Ask } from '../probe.ts'
-import { send, SOLANA_ADDRESS, without } from '../samples.ts'
+import { send, OTHER_SOLANA_ADDRESS, SOLANA_ADDRESS, without } from '../samples.ts'
 
 const PATHS = { hosted: '/payment/send', local: '/transaction/send' } as const
 type Mode = keyof typeof PATHS
@@ -32,6 +32,13 @@ function commonLines(mode: Mode): Line[] {
       body: { ...send, metadata: { description: 'tea', order: { id: 7, lines: [1, 2] } } },
       ...notRefusedFor('metadata'),
     },
+    {
+      name: 'no private key',
+      says: 'Private keys never reach the service: no field takes one',
+      body: { ...send, privateKey: `0x${'1'.repeat(64)}` },
+      ...wrong('privateKey'),
+    },
+    { name: 'misspelt field', says: 'A field that is not specified is refused and named', body: { ...send, ammount: 1 }, ...wrong('ammount') },
     { name: 'priorityFee number', says: 'The priority fee is a number', body: { ...send, priorityFee: 'fast' }, ...wrong('priorityFee') },
   ]
   return [...rows.map((row) => lineOf(mode, row)), invalidRecipient(mode)]
@@ -70,6 +77,12 @@ function localLines(): Line[] {
     { name: 'amount small', says: 'Local: no least amount is stated', body: { ...send, amount: 0.0000001 }, ...notRefusedFor('amount') },
     { name: 'amount large', says: 'Local: no largest amount is stated', body: { ...send, amount: 101 }, ...notRefusedFor('amount') },
     { name: 'walletAddress evm', says: 'Addresses in EVM format are taken', body: send, ...notRefusedFor('walletAddress') },
+    {
+      name: 'walletAddress solana',
+      says: 'Addresses in Solana format are taken',
+      body: { ...send, walletAddress: SOLANA_ADDRESS, recipientAddress: OTHER_SOLANA_ADDRESS },
+      ...notRefusedFor('walletAddress'),
+    },
     {
       name: 'families',
       says: 'Payer and recipient are on the same chain',
