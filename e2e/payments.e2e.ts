@@ -86,6 +86,21 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   expect(lines[1]).toContain("'=rent")
   await page.keyboard.press('Escape')
   await expect(bar).toHaveCount(0)
+
+  // By label and by books: in the address, exactly those, and the file holds what the list shows.
+  await page.getByRole('button', { name: 'Any label' }).click()
+  await page.getByLabel('Label', { exact: true }).selectOption('=rent')
+  await page.getByLabel('In the books').selectOption('yes')
+  await page.keyboard.press('Escape')
+  await expect(page).toHaveURL(/label=%3Drent&reconciled=yes/)
+  await expect(page.getByText('3 payments', { exact: true })).toBeVisible()
+  await expect(paymentRows(page)).toHaveCount(3)
+  await page.getByRole('button', { name: 'Export', exact: true }).click()
+  const filtered = await downloaded(page, () => page.getByRole('button', { name: 'Export 3 payments' }).click())
+  for (const id of ids) expect(filtered.text).toContain(id)
+  expect(filtered.text.trim().split('\r\n')).toHaveLength(4)
+  await page.goto('/payments?label=%3Drent&reconciled=no')
+  await expect(page.getByText('No payment matches')).toBeVisible()
 })
 
 test('an export of the filter holds all of it, as JSON', async ({ seller }) => {

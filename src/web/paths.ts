@@ -68,6 +68,9 @@ export const routes = {
       min: decimal,
       max: decimal,
       q: text(300),
+      /** What the reader's side wrote beside payments; the proxy keeps it. */
+      label: text(40),
+      reconciled: choice(['yes', 'no']),
     }),
   },
   payment: { path: '/payments/:paymentId', title: msg`Payment`, search: v.object({}) },

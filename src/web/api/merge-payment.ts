@@ -25,6 +25,8 @@ export type View = { viewer: Viewer; filter: PaymentFilter; zone: Zone; now: num
 /** Whether a payment would stand in a list. A text or an amount only the service can judge: such a list gets no arrivals. */
 export function matchesFilter(payment: PaymentStatusBody, { viewer, filter, zone, now }: View): boolean {
   if (filter.q || filter.min || filter.max) return false
+  // Nothing is written beside what has just come.
+  if (filter.label || filter.reconciled === 'yes') return false
   const statuses = statusesOf(filter)
   if (statuses.length > 0 && !statuses.includes(payment.status)) return false
   if (filter.network && filter.network !== payment.network) return false

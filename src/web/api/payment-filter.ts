@@ -1,4 +1,5 @@
 import type { EndpointRequest } from '#contract/endpoints.ts'
+import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentStatus } from '#contract/payment.ts'
 import type { SearchOf } from '../paths.ts'
 
@@ -27,6 +28,21 @@ export function listQueryOf(filter: PaymentFilter, zone: Zone, now: number): Lis
     q: filter.q,
   }
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
+}
+
+/** What is asked of the notes beside payments, which the service does not know. */
+export type NoteFilter = Pick<PaymentFilter, 'label' | 'reconciled'>
+
+/** Undefined where nothing is asked of them. */
+export function noteFilterOf({ label, reconciled }: PaymentFilter): NoteFilter | undefined {
+  return label || reconciled ? { ...(label && { label }), ...(reconciled && { reconciled }) } : undefined
+}
+
+/** Whether a payment with this note, or with none, is asked for. */
+export function matchesNotes({ label, reconciled }: NoteFilter, note: Pick<PaymentNote, 'labels' | 'reconciledAt'> | undefined): boolean {
+  if (label && !note?.labels.includes(label)) return false
+  const marked = note !== undefined && note.reconciledAt !== null
+  return !reconciled || marked === (reconciled === 'yes')
 }
 
 export function isFiltered(filter: PaymentFilter): boolean {

@@ -3,7 +3,7 @@ import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useRef, useState } from 'react'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { describeError } from '../../api/error-words.ts'
-import type { ListQuery } from '../../api/payment-filter.ts'
+import type { ListQuery, NoteFilter } from '../../api/payment-filter.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { usePauseSeconds } from '../../api/pause.ts'
 import { separators } from '../../locales/decimal.ts'
@@ -26,6 +26,7 @@ export type ExportDialogProps = {
   onClose: () => void
   viewer: Viewer
   query: ListQuery
+  noted: NoteFilter | undefined
   /** Rows the filter leaves, and the moment they were counted at: what came later is not in the file either. */
   total: number
   until: number | undefined
@@ -37,7 +38,7 @@ type FileShape = Pick<ExportOptions, 'format' | 'separator' | 'mark'>
 type Run = { rows: number; of: number; abort: AbortController }
 
 /** Exactly what is filtered, or what is selected; how many rows stands before the file is made. */
-export function ExportDialog({ open, onClose, viewer, query, total, until, selected }: ExportDialogProps) {
+export function ExportDialog({ open, onClose, viewer, query, noted, total, until, selected }: ExportDialogProps) {
   const { t } = useLingui()
   const { networks } = useConfig()
   // Whoever has picked rows means those, until they say otherwise.
@@ -58,7 +59,7 @@ export function ExportDialog({ open, onClose, viewer, query, total, until, selec
     setRun({ rows: 0, of: count, abort })
     const networkName = (id: string) => networks.find(({ network }) => network === id)?.name ?? id
     try {
-      const { file, rows } = await runExport(chosen === 'rows' ? { kind: 'rows', rows: selected } : { kind: 'filter', viewer, query, until }, {
+      const { file, rows } = await runExport(chosen === 'rows' ? { kind: 'rows', rows: selected } : { kind: 'filter', viewer, query, noted, until }, {
         options: { ...shape, networkName },
         signal: abort.signal,
         onProgress: (done) => setRun({ rows: done, of: Math.max(count, done), abort }),

@@ -12,7 +12,8 @@ import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { useNow } from '../../ui/use-now.ts'
 import { AmountFilter } from './AmountFilter.tsx'
-import { chipsOf, periodWords } from './filter-words.ts'
+import { chipsOf, periodWords, type FilterChip } from './filter-words.ts'
+import { NoteFilter } from './NoteFilter.tsx'
 import { PeriodFilter } from './PeriodFilter.tsx'
 import { SearchBox } from './SearchBox.tsx'
 import { StatusFilter } from './StatusFilter.tsx'
@@ -51,6 +52,7 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
           <StatusFilter onChange={(statuses) => change({ status: statuses.join(',') || undefined })} statuses={statusesOf(filter)} />
           <PeriodFilter dates={filter} label={chips.find(({ id }) => id === 'date')?.text} onChange={({ when, from, to }) => change({ when, from, to })} />
           <AmountFilter amounts={filter} onChange={({ asset, min, max }) => change({ asset, min, max })} symbols={symbols} />
+          <NoteFilter label={filter.label} onChange={change} reconciled={filter.reconciled} />
           {networks.length > 1 && (
             <Select
               aria-label={t`Network`}
@@ -71,31 +73,37 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
         </div>
         <SearchBox onSearch={(q) => change({ q: q || undefined })} text={filter.q ?? ''} />
       </div>
-      {chips.length > 0 && (
-        <ul aria-label={t`Filters that are set`} className="mt-3 flex flex-wrap items-center gap-2">
-          {chips.map(({ id, text, without }) => (
-            <li key={id}>
-              <button
-                className="touch-target inline-flex h-8 max-w-76 items-center gap-1.5 rounded-full border border-line bg-surface ps-3 pe-2 text-sm text-ink hover:bg-hover"
-                onClick={() => change(without)}
-                title={t`Remove this filter`}
-                type="button"
-              >
-                <span className="truncate">{text}</span>
-                <Icon className="shrink-0 text-muted" name="cross" size={14} />
-                <span className="sr-only">
-                  <Trans>remove</Trans>
-                </span>
-              </button>
-            </li>
-          ))}
-          <li>
-            <Button onClick={() => navigate(pathTo('payments', {}), { replace: true })} size="sm" variant="quiet">
-              <Trans>Clear filters</Trans>
-            </Button>
-          </li>
-        </ul>
-      )}
+      {chips.length > 0 && <Chips chips={chips} onChange={change} />}
     </search>
+  )
+}
+
+/** What is set, each to be taken away. */
+function Chips({ chips, onChange }: { chips: readonly FilterChip[]; onChange: (without: FilterChip['without']) => void }) {
+  const { t } = useLingui()
+  return (
+    <ul aria-label={t`Filters that are set`} className="mt-3 flex flex-wrap items-center gap-2">
+      {chips.map(({ id, text, without }) => (
+        <li key={id}>
+          <button
+            className="touch-target inline-flex h-8 max-w-76 items-center gap-1.5 rounded-full border border-line bg-surface ps-3 pe-2 text-sm text-ink hover:bg-hover"
+            onClick={() => onChange(without)}
+            title={t`Remove this filter`}
+            type="button"
+          >
+            <span className="truncate">{text}</span>
+            <Icon className="shrink-0 text-muted" name="cross" size={14} />
+            <span className="sr-only">
+              <Trans>remove</Trans>
+            </span>
+          </button>
+        </li>
+      ))}
+      <li>
+        <Button onClick={() => navigate(pathTo('payments', {}), { replace: true })} size="sm" variant="quiet">
+          <Trans>Clear filters</Trans>
+        </Button>
+      </li>
+    </ul>
   )
 }

@@ -9,6 +9,8 @@ import { Amount } from '../../ui/Amount.tsx'
 import { cx } from '../../ui/cx.ts'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { purposeOf } from './describe-row.ts'
 import { directionWords } from './direction-words.ts'
 import { Direction } from './Direction.tsx'
 import { Labels } from './Labels.tsx'
@@ -24,6 +26,7 @@ export type PaymentCardProps = {
 /** One payment where there is no room for columns. */
 export const PaymentCard = memo(function PaymentCard({ row, note, picker, chosen }: PaymentCardProps) {
   const received = row.type === 'received'
+  const purpose = purposeOf(row)
   const party = <Address value={received ? row.sender : row.recipient} />
   return (
     <div
@@ -39,8 +42,13 @@ export const PaymentCard = memo(function PaymentCard({ row, note, picker, chosen
           {directionWords(row)}{' '}
           <span className="font-normal text-muted max-sm:sr-only">{received ? <Trans>from {party}</Trans> : <Trans>to {party}</Trans>}</span>
         </span>
-        <span className="flex items-center gap-2 truncate text-xs text-muted">
-          <Time at={row.timestamp} />
+        <span className="flex items-center gap-2 text-xs text-muted">
+          <Time at={row.timestamp} className="shrink-0" />
+          {purpose !== null && (
+            <span className="min-w-0 truncate" title={purpose}>
+              <UntrustedText text={purpose} />
+            </span>
+          )}
           <Labels most={1} note={note} />
         </span>
       </Link>

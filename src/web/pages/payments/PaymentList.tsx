@@ -3,7 +3,7 @@ import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { lazy, Suspense, useCallback, useMemo, useState } from 'react'
 import { useArrivals } from '../../api/arrivals.ts'
 import { newArrivals } from '../../api/merge-payment.ts'
-import { isFiltered, listQueryOf, type PaymentFilter } from '../../api/payment-filter.ts'
+import { isFiltered, listQueryOf, noteFilterOf, type ListQuery, type NoteFilter, type PaymentFilter } from '../../api/payment-filter.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { serverNow } from '../../clock.ts'
 import { formatNumber } from '../../locales/formats.ts'
@@ -13,6 +13,7 @@ import { StaleBanner } from '../../shell/StaleBanner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
+import { Spinner } from '../../ui/Spinner.tsx'
 import { toast } from '../../ui/Toast.tsx'
 import { ColumnsMenu } from './ColumnsMenu.tsx'
 import { FirstRun, NothingFound } from './EmptyList.tsx'
@@ -20,23 +21,46 @@ import { ListSkeleton } from './ListSkeleton.tsx'
 import { NewPaymentsPill } from './NewPaymentsPill.tsx'
 import { MOST_ROWS_SHOWN, PaymentRows } from './PaymentRows.tsx'
 import { SelectionBar } from './SelectionBar.tsx'
-import { usePages } from './use-pages.ts'
+import { useNotedPages, type Looking } from './use-noted-pages.ts'
+import { usePages, type Pages } from './use-pages.ts'
 import { MOST_SELECTED, useSelection } from './use-selection.ts'
 
 // Few visits end in a file.
 const ExportDialog = lazy(() => import('./ExportDialog.tsx').then((module) => ({ default: module.ExportDialog })))
 
-/** The payments a filter names, newest first: a list of any length, of which only what is in view is read. */
-export function PaymentList({ viewer, filter }: { viewer: Viewer; filter: PaymentFilter }) {
-  const { t } = useLingui()
+export type PaymentListProps = { viewer: Viewer; filter: PaymentFilter }
+
+/** The payments a filter names, newest first. */
+export function PaymentList({ viewer, filter }: PaymentListProps) {
   const zone = usePreferences().timeZone
   // Days are those of the moment the list was opened: at midnight no row changes its place.
   const [opened] = useState(serverNow)
   const query = useMemo(() => listQueryOf(filter, zone, opened), [filter, zone, opened])
+  const noted = useMemo(() => noteFilterOf(filter), [filter])
+  const same = { viewer, filter, query, opened }
+  return noted ? <NotedList {...same} noted={noted} /> : <WholeList {...same} />
+}
+
+type Same = PaymentListProps & { query: ListQuery; opened: number }
+
+/** A list of any length, of which only what is in view is read. */
+function WholeList(same: Same) {
   const [range, setRange] = useState({ from: 0, to: 0 })
+  return <ListView {...same} onRange={setRange} pages={usePages(same.viewer, same.query, range)} />
+}
+
+/** What the service does not know is looked for from the newest payment on. */
+function NotedList({ noted, ...same }: Same & { noted: NoteFilter }) {
+  return <ListView {...same} noted={noted} {...useNotedPages(same.viewer, same.query, noted)} />
+}
+
+type ListViewProps = Same & { pages: Pages; noted?: NoteFilter; looking?: Looking; onRange?: (range: { from: number; to: number }) => void }
+
+function ListView({ viewer, filter, query, opened, pages, noted, looking, onRange }: ListViewProps) {
+  const { t } = useLingui()
+  const zone = usePreferences().timeZone
   const [picking, setPicking] = useState(false)
   const [exporting, setExporting] = useState<boolean>()
-  const pages = usePages(viewer, query, range)
   const most = formatNumber(MOST_SELECTED)
   const selection = useSelection(
     pages.load,
@@ -52,7 +76,12 @@ export function PaymentList({ viewer, filter }: { viewer: Viewer; filter: Paymen
         </Card>
       )
     }
-    return <ListSkeleton />
+    return (
+      <>
+        <LookingNote looking={looking} />
+        <ListSkeleton />
+      </>
+    )
   }
   const { total } = pages
   const fresh = Math.max(arrivals.length, pages.more)
@@ -66,12 +95,13 @@ export function PaymentList({ viewer, filter }: { viewer: Viewer; filter: Paymen
     <>
       <StaleBanner error={pages.error ?? pages.gap} onRetry={pages.retry} readAt={pages.readAt} />
       <NewPaymentsPill count={fresh} onShow={showNew} />
+      <LookingNote looking={looking} />
       {total === 0 ? (
         <Card>{isFiltered(filter) ? <NothingFound searched={filter.q !== undefined} /> : <FirstRun />}</Card>
       ) : (
         <>
-          <Toolbar onExport={() => setExporting(true)} onPick={() => setPicking(!picking)} picking={picking} total={total} />
-          <PaymentRows onRange={setRange} pages={pages} picking={picking} selection={selection} total={total} />
+          <Toolbar onExport={looking ? undefined : () => setExporting(true)} onPick={() => setPicking(!picking)} picking={picking} total={total} />
+          <PaymentRows onRange={onRange ?? ignore} pages={pages} picking={picking} selection={selection} total={total} />
           {total > MOST_ROWS_SHOWN && (
             <p className="mt-3 text-sm text-muted">
               {t`${plural(MOST_ROWS_SHOWN, { one: 'The newest payment is listed.', other: 'The newest # payments are listed.' })}`}{' '}
@@ -86,6 +116,7 @@ export function PaymentList({ viewer, filter }: { viewer: Viewer; filter: Paymen
           <ExportDialog
             onClose={() => setExporting(false)}
             open={exporting}
+            noted={noted}
             query={query}
             selected={[...selection.rows.values()]}
             total={total}
@@ -98,7 +129,29 @@ export function PaymentList({ viewer, filter }: { viewer: Viewer; filter: Paymen
   )
 }
 
-type ToolbarProps = { total: number; picking: boolean; onPick: () => void; onExport: () => void }
+function ignore(): void {
+  // All rows are here already.
+}
+
+/** How far the list was looked through for notes. */
+function LookingNote({ looking }: { looking: Looking }) {
+  if (!looking) return null
+  const [looked, of] = [formatNumber(looking.looked), formatNumber(looking.of)]
+  return (
+    <p className="mb-2 flex items-center gap-2 text-sm text-muted" role="status">
+      <Spinner />
+      {looking.of === 0 ? (
+        <Trans>Looking through your payments</Trans>
+      ) : (
+        <Trans>
+          Looked through {looked} of {of} payments
+        </Trans>
+      )}
+    </p>
+  )
+}
+
+type ToolbarProps = { total: number; picking: boolean; onPick: () => void; /** Not before it is known what there is. */ onExport: (() => void) | undefined }
 
 /** How many there are, and what can be done with all of them. */
 function Toolbar({ total, picking, onPick, onExport }: ToolbarProps) {
@@ -115,7 +168,7 @@ function Toolbar({ total, picking, onPick, onExport }: ToolbarProps) {
           {picking ? <Trans>Done</Trans> : <Trans>Select</Trans>}
         </Button>
         <ColumnsMenu />
-        <Button icon={<Icon name="download" />} onClick={onExport} size="sm">
+        <Button disabled={!onExport} icon={<Icon name="download" />} onClick={onExport} size="sm">
           <Trans>Export</Trans>
         </Button>
       </span>

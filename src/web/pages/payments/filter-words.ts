@@ -34,6 +34,10 @@ export function chipsOf(
   const range = rangeWords(filter, context)
   if (range) chips.push({ id: 'date', text: range, without: { when: undefined, from: undefined, to: undefined } })
   if (min || max) chips.push({ id: 'amount', text: amountWords(min, max), without: { min: undefined, max: undefined } })
+  const label = filter.label
+  if (label) chips.push({ id: 'label', text: t`Label: ${label}`, without: { label: undefined } })
+  if (filter.reconciled)
+    chips.push({ id: 'reconciled', text: filter.reconciled === 'yes' ? t`Reconciled` : t`Not reconciled`, without: { reconciled: undefined } })
   if (q) chips.push({ id: 'q', text: t`Search: ${q}`, without: { q: undefined } })
   return chips
 }

@@ -1,11 +1,14 @@
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { readNotes } from '../../api/notes.ts'
-import type { ListQuery } from '../../api/payment-filter.ts'
+import type { ListQuery, NoteFilter } from '../../api/payment-filter.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { readAllPayments } from '../../api/read-all.ts'
+import { siftPayments } from '../../api/sift-payments.ts'
 import { exportHead, exportRows, exportTail, type ExportOptions } from './export-rows.ts'
 
-export type ExportSource = { kind: 'rows'; rows: readonly PaymentRow[] } | { kind: 'filter'; viewer: Viewer; query: ListQuery; until: number | undefined }
+export type ExportSource =
+  | { kind: 'rows'; rows: readonly PaymentRow[] }
+  | { kind: 'filter'; viewer: Viewer; query: ListQuery; noted: NoteFilter | undefined; until: number | undefined }
 
 export type ExportRun = {
   options: ExportOptions
@@ -44,7 +47,9 @@ async function* pagesOf(source: ExportSource, signal: AbortSignal): AsyncGenerat
     yield source.rows
     return
   }
-  for await (const page of readAllPayments(source.viewer, source.query, { until: source.until, signal })) yield page.payments
+  const { viewer, query, noted, until } = source
+  if (noted) for await (const { rows } of siftPayments(viewer, { query, noted }, { until, signal })) yield rows
+  else for await (const page of readAllPayments(viewer, query, { until, signal })) yield page.payments
 }
 
 /** Hands a file to the reader. */

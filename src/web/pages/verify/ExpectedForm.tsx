@@ -69,7 +69,7 @@ export function ExpectedForm({ fields, problems, onChange, many }: ExpectedFormP
       )}
       {!many && (
         <details className="group sm:col-span-2" open={problems.facilitator !== undefined || problems.timeout !== undefined || undefined}>
-          <summary className="inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
+          <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-sm text-sm font-medium text-muted hover:text-ink">
             <Icon className="transition-transform group-open:rotate-90" name="chevronRight" />
             <Trans>Facilitator and timeout, for accepting</Trans>
           </summary>

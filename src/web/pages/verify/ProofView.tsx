@@ -2,12 +2,14 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { findAsset } from '#contract/network.ts'
 import { useSession } from '../../api/session.ts'
+import { Link } from '../../router/Link.tsx'
 import { useConfig } from '../../shell/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Badge } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
+import { buttonClass } from '../../ui/button-class.ts'
 import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
@@ -20,6 +22,7 @@ import type { Expected } from './local-checks.ts'
 import type { Recognized } from './recognize.ts'
 import { ResultCard } from './ResultCard.tsx'
 import { checkAndAccept, checkOnly, type Result } from './run-checks.ts'
+import { sendBackPath } from './send-back.ts'
 import { SettleCard } from './settle/SettleCard.tsx'
 
 /** One proof: what it says, what the reader expected, and what becomes of comparing the two. */
@@ -57,6 +60,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
     }
   }
 
+  const back = result && asked && sendBackPath({ ...result, payer: facts.payer }, asked)
   return (
     <>
       <ProofCard facts={facts} />
@@ -86,7 +90,11 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
         </div>
         <CheckNote accepts={session?.operator ?? false} />
       </Card>
-      {result && <ResultCard network={networks.find(({ network }) => network === fields.network)} result={result} />}
+      {result && (
+        <ResultCard network={networks.find(({ network }) => network === fields.network)} result={result}>
+          {back && <SendBack to={back} />}
+        </ResultCard>
+      )}
       {asked && (settling || (result && verdictOf(result) !== 'invalid')) && (
         <SettleCard
           expected={asked}
@@ -99,6 +107,15 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
         />
       )}
     </>
+  )
+}
+
+/** Another amount came than was asked for: no protocol returns it, the payee does. */
+function SendBack({ to }: { to: string }) {
+  return (
+    <Link className={buttonClass({})} to={to}>
+      <Icon name="back" /> <Trans>Send it back</Trans>
+    </Link>
   )
 }
 

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { NATIVE_ETH, type Network } from '#contract/network.ts'
+import type { Check } from './check.ts'
+import { sendBackPath } from './send-back.ts'
+
+const network: Network = {
+  network: 'eip155:31337',
+  name: 'Chain',
+  rpcUrls: ['http://127.0.0.1:1'],
+  testnet: true,
+  blockTimeMs: 1000,
+  confirmations: 1,
+  assets: [NATIVE_ETH],
+}
+const expected = { network, asset: NATIVE_ETH, wallet: '0xwallet', amountAtomic: 10n, resource: null, memo: null }
+const check = (name: string, state: Check['state'], got = 'x', source: Check['source'] = 'chain'): Check => ({ name, source, state, expected: 'x', got })
+const checks = [check('transaction', 'ok'), check('recipient', 'ok'), check('asset', 'ok'), check('amount', 'bad', '0.02 ETH')]
+const known = { checks, transaction: '0xabc', payer: '0xpayer' }
+
+test('what came in another amount leads to the checkout with all of it filled in', () => {
+  const path = sendBackPath(known, expected) ?? ''
+  expect(Object.fromEntries(new URL(path, 'http://x').searchParams)).toMatchObject({
+    to: '0xpayer',
+    amount: '0.02',
+    network: 'eip155:31337',
+    asset: NATIVE_ETH.address,
+    reference: '0xabc',
+  })
+})
+
+const without = (name: string, ...instead: Check[]) => [...checks.filter((each) => each.name !== name), ...instead]
+test.each([
+  ['the right amount', { ...known, checks: without('amount', check('amount', 'ok', '0.02 ETH')) }],
+  ['an amount that only the proof claims', { ...known, checks: without('amount', check('amount', 'bad', '0.02 ETH', 'local')) }],
+  ['another currency', { ...known, checks: without('amount', check('amount', 'bad', '0.02 USDC')) }],
+  ['a transaction that failed', { ...known, checks: without('transaction', check('transaction', 'bad')) }],
+  ['money of somebody else', { ...known, checks: without('recipient', check('recipient', 'bad')) }],
+  ['a payer nobody knows', { ...known, payer: null }],
+  ['nothing on the chain', { ...known, checks: [] }],
+])('%s is not sent back', (_, of) => {
+  expect(sendBackPath(of, expected)).toBeUndefined()
+})
