@@ -18,7 +18,7 @@ export function SettingsPage() {
       <div className="grid gap-4">
         <Display />
         <Card
-          subtitle={<Trans>This browser asks these nodes itself, to check what the service says and to send what your wallet signs.</Trans>}
+          subtitle={<Trans>Computers of each network. This browser asks them itself, to check what the service says and to send what your wallet signs.</Trans>}
           title={<Trans>Nodes</Trans>}
         >
           <div className="space-y-8">
