@@ -7,13 +7,13 @@ import { PHRASES, sayMatch } from './match-words.ts'
 
 afterEach(() => i18n.activate('en'))
 
-const CHAINS = join(import.meta.dirname, '../../chains')
+const SAYERS = ['../../chains', '../../service/proofs', '../pages/verify'].map((folder) => join(import.meta.dirname, folder))
 const money = ''
-const CHECKS = join(import.meta.dirname, '../pages/verify/chain-checks.ts')
 
-test('every phrase is one that the comparison says', async () => {
-  const names = (await readdir(CHAINS, { recursive: true })).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
-  const said = (await Promise.all([...names.map((name) => join(CHAINS, name)), CHECKS].map((path) => readFile(path, 'utf8')))).join('\n')
+test('every phrase is one that a comparison says', async () => {
+  const files = await Promise.all(SAYERS.map(async (folder) => (await readdir(folder, { recursive: true })).map((name) => join(folder, name))))
+  const sources = files.flat().filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
+  const said = (await Promise.all(sources.map((path) => readFile(path, 'utf8')))).join('\n')
   expect(Object.keys(PHRASES).filter((phrase) => !said.includes(phrase))).toEqual([])
 })
 

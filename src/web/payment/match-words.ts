@@ -4,7 +4,7 @@ import { i18n } from '../locales/i18n.ts'
 import { separators } from '../locales/decimal.ts'
 import { formatNumber, numberLocale } from '../locales/formats.ts'
 
-/** What the comparison of a transaction says in words of its own (`src/chains`); names, addresses and amounts are the same in every language. */
+/** What comparisons say in words of their own: of a transaction (`src/chains`), of a proof (the service, and the page that checks it); names, addresses and amounts are the same in every language. */
 export const PHRASES: Readonly<Record<string, MessageDescriptor>> = {
   none: msg`none`,
   nothing: msg`nothing`,
@@ -37,6 +37,23 @@ export const PHRASES: Readonly<Record<string, MessageDescriptor>> = {
   'carried out': msg`carried out`,
   failed: msg`failed`,
   confirmed: msg`confirmed`,
+  'an x402 payment': msg`an x402 payment`,
+  'such a payload': msg`such a payload`,
+  'the payload of its method': msg`the payload of its method`,
+  'never used': msg`never used`,
+  used: msg`used`,
+  never: msg`never`,
+  'never carried out': msg`never carried out`,
+  'not carried out': msg`not carried out`,
+  accepted: msg`accepted`,
+  nobody: msg`nobody`,
+  'the payer': msg`the payer`,
+  one: msg`one`,
+  valid: msg`valid`,
+  'not valid': msg`not valid`,
+  'not named': msg`not named`,
+  'landed and succeeded': msg`landed and succeeded`,
+  'a payer other than the payee': msg`a payer other than the payee`,
 }
 
 /** Such words in the reader's language and way of writing figures. What is not known stands as it came: nothing is left out of a comparison. */

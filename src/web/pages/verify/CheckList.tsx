@@ -1,11 +1,18 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import type { Asset } from '#contract/network.ts'
 import { sayMatch } from '../../payment/match-words.ts'
 import { reasonWords } from '../../payment/reason-words.ts'
+import { Amount } from '../../ui/Amount.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
+import { Time } from '../../ui/Time.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import type { Check } from './check.ts'
 import { checkWords, sourceWords } from './words.ts'
+
+const MOMENTS = new Set(['valid_after', 'valid_before'])
+const AMOUNTS = new Set(['amount', 'signed_amount', 'paid_amount', 'balance', 'allowance'])
+const LONG_CODE = /^(0x[0-9a-fA-F]{16,}|[1-9A-HJ-NP-Za-km-z]{32,})$/
 
 const looks = {
   ok: { icon: 'check', tone: 'text-good-ink' },
@@ -14,7 +21,7 @@ const looks = {
 } as const
 
 /** Every check with who made it, and where it does not hold, what was expected beside what came. */
-export function CheckList({ checks }: { checks: readonly Check[] }) {
+export function CheckList({ checks, asset }: { checks: readonly Check[]; /** What amounts in atomic units are of. */ asset?: Asset | undefined }) {
   const { t } = useLingui()
   const said = { ok: t`Holds`, bad: t`Does not hold`, open: t`Not known` }
   return (
@@ -52,7 +59,7 @@ export function CheckList({ checks }: { checks: readonly Check[] }) {
                 <span className="block text-xs text-muted">{t(sourceWords[check.source])}</span>
               </th>
               <td className="py-2.5 pe-2 align-top [overflow-wrap:anywhere]">
-                {check.state === 'ok' ? <UntrustedText text={sayMatch(check.got)} /> : <Difference check={check} />}
+                {check.state === 'ok' ? <Value asset={asset} check={check} text={check.got} /> : <Difference asset={asset} check={check} />}
               </td>
             </tr>
           )
@@ -62,7 +69,14 @@ export function CheckList({ checks }: { checks: readonly Check[] }) {
   )
 }
 
-function Difference({ check }: { check: Check }) {
+/** The service's amounts and times are plain numbers; addresses and hashes are set so that they can be compared. */
+function Value({ check, text, asset }: { check: Check; text: string; asset: Asset | undefined }) {
+  if (MOMENTS.has(check.name) && /^[1-9][0-9]{9}$/.test(text)) return <Time at={Number(text) * 1000} look="full" />
+  if (AMOUNTS.has(check.name) && asset && /^[0-9]+$/.test(text)) return <Amount atomic={text} decimals={asset.decimals} exact symbol={asset.symbol} />
+  return <UntrustedText className={LONG_CODE.test(text) ? 'font-mono text-[13px] break-all' : undefined} text={sayMatch(text)} />
+}
+
+function Difference({ check, asset }: { check: Check; asset: Asset | undefined }) {
   const { t } = useLingui()
   const words = check.reason && reasonWords[check.reason]
   return (
@@ -74,7 +88,7 @@ function Difference({ check }: { check: Check }) {
             <Trans>Expected</Trans>
           </dt>
           <dd>
-            <UntrustedText text={sayMatch(check.expected)} />
+            <Value asset={asset} check={check} text={check.expected} />
           </dd>
         </div>
         <div>
@@ -82,7 +96,7 @@ function Difference({ check }: { check: Check }) {
             <Trans>Found</Trans>
           </dt>
           <dd className="font-medium">
-            <UntrustedText text={sayMatch(check.got)} />
+            <Value asset={asset} check={check} text={check.got} />
           </dd>
         </div>
       </dl>

@@ -68,7 +68,13 @@ export function ProofBox({ text, found, onText, many, accept }: ProofBoxProps) {
         }
         label={many ? <Trans>Proofs</Trans> : <Trans>What do you want to check?</Trans>}
       >
-        <TextArea mono onChange={(event) => onText(event.target.value)} rows={many ? 8 : 4} value={text} />
+        <TextArea
+          className={found.kind === 'proof' ? '!max-h-44' : undefined}
+          mono
+          onChange={(event) => onText(event.target.value)}
+          rows={many ? 8 : 4}
+          value={text}
+        />
       </Field>
       {trouble && (
         <Banner className="mt-3" role="alert" tone="warn">

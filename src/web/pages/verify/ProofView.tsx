@@ -91,7 +91,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
         <CheckNote accepts={session?.operator ?? false} />
       </Card>
       {result && (
-        <ResultCard network={networks.find(({ network }) => network === fields.network)} result={result}>
+        <ResultCard asset={asked?.asset} network={networks.find(({ network }) => network === fields.network)} result={result}>
           {back && <SendBack to={back} />}
         </ResultCard>
       )}

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useEffect, type ReactNode } from 'react'
-import { explorerLink, type Network } from '#contract/network.ts'
+import { useEffect, useRef, type ReactNode } from 'react'
+import { explorerLink, type Asset, type Network } from '#contract/network.ts'
 import { pathTo } from '../../paths.ts'
 import { reasonWords } from '../../payment/reason-words.ts'
 import { Link } from '../../router/Link.tsx'
@@ -18,15 +18,27 @@ import { CheckList } from './CheckList.tsx'
 import type { Result } from './run-checks.ts'
 import { verdictWords } from './words.ts'
 
-/** The one word, and everything it rests on. */
-export function ResultCard({ result, network, children }: { result: Result; network: Network | undefined; children?: ReactNode }) {
+export type ResultCardProps = {
+  result: Result
+  network: Network | undefined
+  /** What was expected to be paid. */ asset?: Asset | undefined
+  children?: ReactNode
+}
+
+/** The one word, and everything it rests on. It comes into view, and the focus to it: it is what was asked for. */
+export function ResultCard({ result, network, asset, children }: ResultCardProps) {
   const { t } = useLingui()
   const verdict = verdictOf(result)
   const { title, body, tone, icon } = verdictWords[verdict]
   const bad = firstBad(result.checks)
   const why = bad?.reason && reasonWords[bad.reason]
   const said = t(title)
+  const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => announce(said), [said, result])
+  useEffect(() => {
+    heading.current?.focus({ preventScroll: true })
+    heading.current?.scrollIntoView()
+  }, [result])
   return (
     <Card>
       <div className="flex items-start gap-4">
@@ -34,7 +46,7 @@ export function ResultCard({ result, network, children }: { result: Result; netw
           <Icon name={icon} size={20} />
         </span>
         <div className="min-w-0">
-          <h2 className="text-lg font-semibold" data-verdict={verdict}>
+          <h2 className="scroll-mt-24 text-lg font-semibold" data-verdict={verdict} ref={heading} tabIndex={-1}>
             {said}
           </h2>
           <p className="text-sm text-muted">{why ? `${t(why.title)}. ${t(why.body)}` : t(body)}</p>
@@ -52,7 +64,7 @@ export function ResultCard({ result, network, children }: { result: Result; netw
       )}
       {result.checks.length > 0 && (
         <div className="mt-5">
-          <CheckList checks={result.checks} />
+          <CheckList asset={asset} checks={result.checks} />
         </div>
       )}
       {result.transaction && (

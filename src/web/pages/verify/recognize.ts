@@ -46,13 +46,18 @@ function fromCurl(text: string): Recognized {
 }
 
 function fromHeader(text: string, url: string | null): Recognized {
-  if (!BASE64ISH.test(text))
-    return problem(t`This is none of the things that can be checked here: a payment header, a curl command, a payment id, a transaction or a receipt.`, null)
+  if (!BASE64ISH.test(text)) return nothingKnown()
   if (text.length > MAX_HEADER_LENGTH) return problem(t`A payment header has at most ${MAX_HEADER_LENGTH} characters; this has ${text.length}.`, null)
   if (/[_-]/.test(text)) return problem(t`This is base64 for addresses (with - and _). Payment headers use the usual one (with + and /).`, null)
   const decoded = decodeHeader(text)
+  // JSON in base64 begins so; anything else was never meant as a header.
+  if (!decoded.ok && !/^e[ywz]/.test(text)) return nothingKnown()
   if (!decoded.ok) return problem(isCutOff(text) ? t`The end of this header is missing: copy it as a whole.` : decoded.problem, null)
   return fromValue(decoded.value, text, url)
+}
+
+function nothingKnown(): Recognized {
+  return problem(t`This is none of the things that can be checked here: a payment header, a curl command, a payment id, a transaction or a receipt.`, null)
 }
 
 /** JSON is a receipt, or a payment somebody has decoded already. */
