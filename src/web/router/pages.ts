@@ -21,6 +21,7 @@ const words: Partial<Record<RouteName, readonly string[]>> = {
   overview: ['payments'],
   payment: ['payments', 'overview', 'paying'],
   checkout: ['paying'],
+  developers: ['paying'],
   explore: ['paying', 'checkout'],
   verify: ['paying', 'checkout'],
   payLink: ['checkout', 'paying'],

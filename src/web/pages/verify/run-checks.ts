@@ -5,6 +5,7 @@ import { lookOnChain } from './chain-checks.ts'
 import type { Check, Outcome } from './check.ts'
 import type { Facts } from './facts.ts'
 import { checkLocally, type Expected } from './local-checks.ts'
+import { settleKindOf } from './settle/kinds.ts'
 import { accept, askWhetherGood, type Accepting } from './service-checks.ts'
 
 /** All that is known of a proof. */
@@ -20,16 +21,19 @@ export async function readAlone({ facts, payment, expected }: Question): Promise
 /** Checks and uses nothing up: the reader's own node, and the service where it may be asked. */
 export async function checkOnly(question: Question, askService: boolean): Promise<Result> {
   const { facts, payment, expected } = question
+  // What names the payee for the network fee is no facilitator's to judge: only the payee can settle it.
+  const own = settleKindOf(facts, expected.wallet) === 'co_sign'
   const [local, chain, service] = await Promise.all([
     readAlone(question),
     lookOnChain(facts, expected),
-    askService ? askWhetherGood(payment, expected) : undefined,
+    askService && !own ? askWhetherGood(payment, expected) : undefined,
   ])
   // The service says "used" of a proof that this desk has accepted: with the money on the chain that is no fault of the proof.
   const used = chain.settled && service?.checks.some(({ name, state }) => name === 'single_use' && state === 'bad')
   const checks = [...local, ...chain.checks, ...distinct(service?.checks ?? [], used === true)]
   const alone = chain.absent && !service ? t`The payment is not on the chain yet. Sign in with the receiving wallet, and the service looks further.` : null
-  const undecided = chain.settled || service?.vouched ? null : (chain.undecided ?? service?.undecided ?? alone)
+  const mine = own ? t`The proof names your wallet for the network fee, so only you can settle it. Preparing that below checks the rest.` : null
+  const undecided = chain.settled || service?.vouched ? null : (mine ?? chain.undecided ?? service?.undecided ?? alone)
   return {
     checks,
     settled: chain.settled,
@@ -38,7 +42,7 @@ export async function checkOnly(question: Question, askService: boolean): Promis
     transaction: chain.transaction,
     paymentId: null,
     already: used === true,
-    signIn: service?.signIn ?? !askService,
+    signIn: service?.signIn ?? (!askService && !own),
   }
 }
 

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
-import { ApiError } from './errors.ts'
+import { ApiError } from '../api/errors.ts'
 import { describeRefusal, refusalOf, refusals, tellRefusal, type RefusalReason, type RefusalWords } from './refusal-words.ts'
 
 const reasons = Object.keys(refusals) as RefusalReason[]

@@ -1,9 +1,9 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { i18n } from '../locales/i18n.ts'
-import { describeError } from './error-words.ts'
-import { ApiError } from './errors.ts'
-import type { Guidance } from './guidance.ts'
+import { describeError } from '../api/error-words.ts'
+import { ApiError } from '../api/errors.ts'
+import type { Guidance } from '../api/guidance.ts'
 
 /**
  * The refusals that the proxy gives a reason for, told by that reason and not by their code alone. A table of its own beside `error-words.ts`,

@@ -1,0 +1,179 @@
+import type { Page } from '@playwright/test'
+import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
+import { createWalletClient, erc20Abi, http, parseEther, type Address, type Hex } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { PERMIT2 } from '#chains/evm/authorization.ts'
+import { permitTypedData } from '#chains/evm/token-permit.ts'
+import { buildPayment } from '#chains/solana/build.ts'
+import { NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
+import type { Devnet } from '#devnet/network.ts'
+import { proveTransfer, proveTxid } from '#testing/proofs.ts'
+import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
+import { encodeHeader } from '#x402/header.ts'
+import { fundSolana, until, type Chains } from './chain.ts'
+import { connect, expectReviewed, signButton } from './checkout.ts'
+import { expect, test } from './fixtures.ts'
+import { tabTo } from './keyboard.ts'
+import { signIn } from './seller.ts'
+
+/** A payee settles alone what payers signed, each in its own way, and never twice. */
+
+const URL = 'https://shop.example/a'
+const LAMPORTS = 20_000_000n
+
+async function checkOnly(page: Page, proof: string): Promise<void> {
+  await page.getByLabel('What do you want to check?').fill(proof)
+  await page.getByRole('button', { name: 'Check only' }).click()
+}
+
+const collected = (page: Page) => expect(page.getByRole('heading', { name: 'Collected' })).toBeVisible({ timeout: 45_000 })
+
+/** SOL to the seller that the payer signed. `sponsor`: who pays the network and has yet to sign. */
+async function signedTransfer(net: Devnet, chains: Chains, { payer, memo, sponsor }: { payer: Keypair; memo: string; sponsor?: string }): Promise<Uint8Array> {
+  const { blockhash } = await chains.solana.getLatestBlockhash('confirmed')
+  const parties = { sender: payer.publicKey.toBase58(), recipient: net.wallets.seller.solana.address, ...(sponsor !== undefined && { sponsor }) }
+  const terms = { paymentId: memo, network: SOLANA_DEVNET, asset: NATIVE_SOL, ...parties, amountAtomic: LAMPORTS }
+  const transaction = VersionedTransaction.deserialize(buildPayment({ ...terms, blockhash, unitLimit: 40_000, unitPriceMicroLamports: 1n }))
+  transaction.sign([payer])
+  return transaction.serialize()
+}
+
+/** The buyer of the devnet lets Permit2 take WETH, and signs for one payment. */
+async function signPermit(net: Devnet, chains: Chains, amount: bigint): Promise<string> {
+  const payer = privateKeyToAccount(net.wallets.buyer.evm.privateKey)
+  const token = net.evm.tokens.WETH?.address as Address
+  const chain = {
+    id: net.evm.chainId,
+    name: 'local',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [net.evm.rpcUrl] } },
+  }
+  const client = createWalletClient({ account: payer, chain, transport: http(net.evm.rpcUrl) })
+  const hash = await client.writeContract({ address: token, abi: erc20Abi, functionName: 'approve', args: [PERMIT2, amount] })
+  await chains.evm.waitForTransactionReceipt({ hash })
+  const to = net.wallets.seller.evm.address
+  const deadline = BigInt(Math.floor(Date.now() / 1000) + 900)
+  const nonce = BigInt(`0x${Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex')}`)
+  const permit = {
+    chainId: net.evm.chainId,
+    verifyingContract: PERMIT2,
+    from: payer.address,
+    token,
+    amount,
+    spender: EXACT_PERMIT2_PROXY,
+    nonce,
+    validAfter: 0n,
+    deadline,
+    to,
+  } as const
+  const signature = await payer.signTypedData(permitTypedData(permit))
+  const permit2Authorization = {
+    from: payer.address,
+    permitted: { token, amount: amount.toString() },
+    spender: EXACT_PERMIT2_PROXY,
+    nonce: nonce.toString(),
+    deadline: deadline.toString(),
+    witness: { to, validAfter: '0' },
+  }
+  const terms = { scheme: 'exact', network: `eip155:${net.evm.chainId}`, amount: amount.toString(), asset: token, payTo: to, maxTimeoutSeconds: 900 }
+  const accepted = { ...terms, extra: { assetTransferMethod: 'permit2' } }
+  return encodeHeader({ x402Version: 2, resource: { url: URL }, accepted, payload: { signature, permit2Authorization } })
+}
+
+test('a permit is carried out by the payee; a reload in the middle goes on with it', async ({ net, chains, seller }) => {
+  const token = net.evm.tokens.WETH?.address as Address
+  const held = () => chains.evm.readContract({ address: token, abi: erc20Abi, functionName: 'balanceOf', args: [net.wallets.seller.evm.address] })
+  const amount = parseEther('0.003')
+  const before = await held()
+  const proof = await signPermit(net, chains, amount)
+  const person = await seller()
+  const page = await signIn(person, '/payments')
+  await page.goto('/verify')
+  await checkOnly(page, proof)
+  await expect(page.getByRole('heading', { name: 'Valid, not settled yet' })).toBeVisible({ timeout: 45_000 })
+  await page.getByRole('button', { name: 'Prepare the transaction' }).click()
+  await expectReviewed(page, 'MetaMask')
+  await page.reload()
+  await expect(page.getByText('A settlement from this browser is not finished')).toBeVisible()
+  await page.getByRole('button', { name: 'Go on' }).click()
+  await expectReviewed(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await collected(page)
+  expect(person.ethereum.sent).toHaveLength(1)
+  expect((await held()) - before).toBe(amount)
+  // Its end is told once, and nothing is left to go on with.
+  await page.goto('/verify')
+  await expect(page.getByText('A settlement from this browser is not finished')).toHaveCount(0)
+})
+
+test('a transfer that names the payee for the network fee is co-signed, with the keyboard alone', async ({ net, chains, seller }) => {
+  const payer = await fundSolana(chains, 1)
+  const own = net.wallets.seller.solana.address
+  const memo = `order-${crypto.randomUUID()}`
+  const terms = { network: SOLANA_DEVNET, payTo: own, lamports: LAMPORTS, memo, url: URL }
+  const proof = proveTransfer(terms, await signedTransfer(net, chains, { payer, memo, sponsor: own }))
+  const person = await seller()
+  const page = await signIn(person, '/payments')
+  await connect(page, 'Phantom')
+  await page.goto('/verify')
+  await tabTo(page.getByLabel('What do you want to check?'))
+  await page.keyboard.insertText(proof)
+  await tabTo(page.getByRole('button', { name: 'Check only' }))
+  await page.keyboard.press('Enter')
+  await expect(page.getByText('The proof names your wallet for the network fee')).toBeVisible({ timeout: 45_000 })
+  await tabTo(page.getByRole('button', { name: 'Prepare the transaction' }))
+  await page.keyboard.press('Enter')
+  await expectReviewed(page, 'Phantom')
+  await expect(page.getByRole('row', { name: /^Fee paid by/ })).toContainText(own)
+  await tabTo(signButton(page, 'Phantom'))
+  await page.keyboard.press('Enter')
+  await collected(page)
+  expect(person.solana.signed).toHaveLength(1)
+  expect(await chains.solana.getBalance(payer.publicKey)).toBe(1_000_000_000 - Number(LAMPORTS))
+})
+
+test('what the payer signed wholly is only sent: nobody is asked to sign', async ({ net, chains, seller }) => {
+  const payer = await fundSolana(chains, 1)
+  const memo = `order-${crypto.randomUUID()}`
+  const terms = { network: SOLANA_DEVNET, payTo: net.wallets.seller.solana.address, lamports: LAMPORTS, memo, url: URL }
+  const before = await chains.solana.getBalance(new PublicKey(terms.payTo))
+  const proof = proveTransfer(terms, await signedTransfer(net, chains, { payer, memo }))
+  const person = await seller()
+  const page = await signIn(person, '/payments')
+  await page.goto('/verify')
+  await checkOnly(page, proof)
+  await page.getByRole('button', { name: 'Prepare the transaction' }).click({ timeout: 45_000 })
+  await page.getByRole('button', { name: 'Send it' }).click({ timeout: 30_000 })
+  await collected(page)
+  expect(person.solana.requests).not.toContain('signTransaction')
+  await until(async () => (await chains.solana.getBalance(new PublicKey(terms.payTo))) - before === Number(LAMPORTS), 'the seller’s SOL')
+})
+
+test('a payment that is on the chain is acknowledged there, if the payee likes', async ({ net, chains, seller }) => {
+  const payer = privateKeyToAccount(generatePrivateKey())
+  await chains.anvil.setBalance({ address: payer.address, value: parseEther('1') })
+  const chain = {
+    id: net.evm.chainId,
+    name: 'local',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [net.evm.rpcUrl] } },
+  }
+  const client = createWalletClient({ account: payer, chain, transport: http(net.evm.rpcUrl) })
+  const amount = parseEther('0.002')
+  const txRef: Hex = await client.sendTransaction({ to: net.wallets.seller.evm.address, value: amount })
+  await chains.evm.waitForTransactionReceipt({ hash: txRef })
+  const proof = await proveTxid({ payer, network: `eip155:${net.evm.chainId}`, payTo: net.wallets.seller.evm.address, amount, txRef, url: URL })
+  const person = await seller()
+  const page = await signIn(person, '/payments')
+  await page.goto('/verify')
+  await checkOnly(page, proof)
+  await expect(page.getByRole('heading', { name: 'Verified and settled' })).toBeVisible({ timeout: 45_000 })
+  await page.getByRole('button', { name: 'Prepare the receipt' }).click()
+  await expectReviewed(page, 'MetaMask')
+  await expect(page.getByRole('row', { name: /^Memo/ })).toContainText('x402-receipt:pay_')
+  await signButton(page, 'MetaMask').click()
+  await expect(page.getByRole('heading', { name: 'Acknowledged' })).toBeVisible({ timeout: 45_000 })
+  const [hash = '0x'] = person.ethereum.sent
+  const { to, value } = await chains.evm.getTransaction({ hash })
+  expect([to?.toLowerCase(), value]).toEqual([payer.address.toLowerCase(), 0n])
+})
