@@ -41,7 +41,7 @@ export function AnswerCard({ answer, title, children }: AnswerCardProps) {
       <BodyView shown={shown} />
       <div className="mt-4 flex flex-wrap items-center gap-2">
         {shown.kind !== 'empty' && (
-          <Button icon={<Icon name="arrowIn" />} onClick={() => save(answer)} size="sm">
+          <Button icon={<Icon name="download" />} onClick={() => save(answer)} size="sm">
             <Trans>Save as a file</Trans>
           </Button>
         )}

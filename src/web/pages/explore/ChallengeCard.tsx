@@ -72,7 +72,7 @@ export function ChallengeCard({ challenge, answer, direct, busy, onPay }: Challe
       {shown.length > 0 ? (
         <ul className="divide-y divide-line border-t border-line">
           {shown.map((offer, index) => (
-            <OfferCard busy={busy} key={index} offer={offer} onPay={(chosen, payer) => onPay(chosen, { ...payer, version })} />
+            <OfferCard busy={busy} first={index === 0} key={index} offer={offer} onPay={(chosen, payer) => onPay(chosen, { ...payer, version })} />
           ))}
         </ul>
       ) : (

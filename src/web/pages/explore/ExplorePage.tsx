@@ -51,7 +51,7 @@ export function ExplorePage() {
       {view.name === 'visit' ? (
         <RequestLine onChange={startOver} request={view.request} />
       ) : (
-        <RequestForm busy={busy} fields={fields} onAsk={(request) => void send(request)} onChange={setFields} />
+        <RequestForm asked={view.name === 'answer'} busy={busy} fields={fields} onAsk={(request) => void send(request)} onChange={setFields} />
       )}
       <div className="mt-4 space-y-4">
         {'notice' in view && view.notice && (

@@ -12,15 +12,22 @@ import { balancesQuery } from '../checkout/balance.ts'
 import type { Offer } from './challenge.ts'
 import { judgeFor, judgeTerms, UNUSABLE, type Usable, type Way } from './usable.ts'
 
-export type OfferCardProps = { offer: Offer; onPay: (offer: Offer, payer: { account: ConnectedAccount; way: Way }) => void; busy: boolean }
+export type OfferCardProps = {
+  offer: Offer
+  onPay: (offer: Offer, payer: { account: ConnectedAccount; way: Way }) => void
+  busy: boolean
+  /** The way on, if the reader has no other wish. */
+  first: boolean
+}
 
 /** One way to pay: what it costs, what of it the reader has, and what they would be asked to do; or why it cannot be paid here. */
-export function OfferCard({ offer, onPay, busy }: OfferCardProps) {
+export function OfferCard({ offer, onPay, busy, first }: OfferCardProps) {
   const { terms } = offer
   const { usable, account, balance } = useUsable(terms)
   const { t } = useLingui()
   const { network, asset } = usable
   const family = network && familyOf(network.network)
+  const look = first ? 'primary' : 'secondary'
   return (
     <li className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3 px-5 py-4">
       <div className="min-w-0 flex-1 basis-72">
@@ -50,12 +57,12 @@ export function OfferCard({ offer, onPay, busy }: OfferCardProps) {
       </div>
       <div className="flex flex-col gap-2 max-sm:w-full sm:items-end">
         {usable.ok && family && !account && (
-          <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog(family)}>
+          <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog(family)} variant={look}>
             <Trans>Connect to pay</Trans>
           </Button>
         )}
         {usable.ok && account && (
-          <Button busy={busy} icon={<Icon name="pay" />} onClick={() => onPay(offer, { account, way: usable.way })}>
+          <Button busy={busy} icon={<Icon name="pay" />} onClick={() => onPay(offer, { account, way: usable.way })} variant={look}>
             <Trans>Review and pay</Trans>
           </Button>
         )}

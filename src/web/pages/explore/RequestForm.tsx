@@ -16,10 +16,12 @@ export type RequestFormProps = {
   onChange: (fields: RequestFields) => void
   onAsk: (request: ResourceRequest) => void
   busy: boolean
+  /** The server has answered: the way on is below. */
+  asked: boolean
 }
 
 /** Where the way begins: what to ask, and how to get there. */
-export function RequestForm({ fields, onChange, onAsk, busy }: RequestFormProps) {
+export function RequestForm({ fields, onChange, onAsk, busy, asked }: RequestFormProps) {
   const { examples } = useConfig()
   const [problems, setProblems] = useState<Partial<Record<'url' | 'headers' | 'body', string>>>({})
   const set = (change: Partial<RequestFields>) => onChange({ ...fields, ...change })
@@ -76,7 +78,7 @@ export function RequestForm({ fields, onChange, onAsk, busy }: RequestFormProps)
         <RequestDetails fields={fields} onChange={set} problems={problems} />
 
         <div className="mt-5">
-          <Button busy={busy} className="max-sm:w-full" icon={<Icon name="arrowOut" />} type="submit" variant="primary">
+          <Button busy={busy} className="max-sm:w-full" icon={<Icon name="arrowOut" />} type="submit" variant={asked ? 'secondary' : 'primary'}>
             <Trans>Ask</Trans>
           </Button>
         </div>
