@@ -21,7 +21,7 @@ export function Banner({ tone = 'info', title, children, action, icon, role, cla
     <div className={cx('flex items-start gap-3 rounded-lg px-4 py-3 text-sm forced-edge', toneClass[tone], className)} role={role}>
       <Icon className="mt-0.5 shrink-0" name={icon ?? icons[tone]} />
       <div className="flex min-w-0 flex-1 flex-wrap items-start justify-between gap-x-4 gap-y-3">
-        <div className={cx('min-w-0 flex-1', action && 'basis-56')}>
+        <div className={cx('min-w-0 flex-1', action ? 'basis-56' : undefined)}>
           {title && <p className="font-medium">{title}</p>}
           {children && <div className="[overflow-wrap:anywhere]">{children}</div>}
         </div>
