@@ -39,8 +39,11 @@ export interface Chain {
   findByMessage(query: { sender: string; builtHeight: number | null; messageHash: string }): Promise<string | undefined>
   /** True only when the chain itself shows that the block a transaction was seen in is no part of it any more. */
   isGone(landed: { signature: string; height: number; blockHash: string | null }): Promise<boolean>
-  /** Whether the network would take this signed transaction now. A refusal is certain: where two addresses are configured, both said so. */
-  rehearse(bytes: Uint8Array): Promise<Rehearsal>
+  /**
+   * Whether the network would take this signed transaction now. A refusal is certain: where two addresses are configured, both said so. `paid`: what must
+   * arrive of a token, where the chain lets a token keep a part of it (Solana).
+   */
+  rehearse(bytes: Uint8Array, paid?: Paid): Promise<Rehearsal>
   /** Hands a signed transaction to the network; sending the same bytes again changes nothing. A refusal does not prove that it never lands. */
   broadcast(bytes: Uint8Array): Promise<Broadcast>
   /**
@@ -162,6 +165,9 @@ export type Observation =
       moved?: readonly Transfer[]
       failure: string | null
     }
+
+/** A payment without its name. */
+export type Paid = Pick<PaymentIntent, 'asset' | 'sender' | 'recipient' | 'amountAtomic'>
 
 export type Rehearsal = { ok: true } | { ok: false; reason: string }
 

@@ -4,6 +4,9 @@ import type { Built, Ready } from './chain.ts'
 
 export type Call = { to: Hex; data: Hex }
 
+/** Wei per gas. */
+export type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
+
 /** What a call would cost, or that the network refuses it: then every address that is configured said so. */
 export type Quote =
   | { ok: true; gas: bigint; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint; feeAtomic: bigint; height: number }
@@ -27,6 +30,8 @@ export interface Contracts {
   domain(token: string): Promise<{ name: string; version: string } | null>
   /** Runs a call on the state of this moment, and prices it. */
   quote(call: Call & { from: string }): Promise<Quote>
+  /** What so much gas is offered at now. */
+  price(gas: bigint): Promise<GasPrice>
   /** Builds a call that somebody else signs and broadcasts, after running it on the state of this moment. */
   build(call: Call & { from: string; priorityFeeAtomic: bigint | undefined }): Promise<BuiltCall>
   /** Whether an authorization was used already, by whomever, as one node shows it. `since`: a height before which it cannot have been; a day ago otherwise. */

@@ -1,6 +1,7 @@
 import { and, eq, isNull, ne, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
+import { LEASE_S } from './lease.ts'
 import { claim } from './schema.ts'
 
 export type ClaimRecord = typeof claim.$inferSelect
@@ -8,19 +9,20 @@ export type ClaimKey = { network: NetworkId; key: string }
 /** A claim held by one attempt. */
 export type HeldClaim = ClaimKey & { attempt: string }
 
+const leaseEnd = sql`clock_timestamp() + make_interval(secs => ${LEASE_S})`
+
 /** Takes a payment for one attempt until its lease ends, or says who holds it. On the database's clock. */
 export async function takeClaim(
   db: Database,
-  { network, key, accountId, fingerprint, leaseSeconds }: ClaimKey & { accountId: string; fingerprint: string; leaseSeconds: number },
+  { network, key, accountId, fingerprint }: ClaimKey & { accountId: string; fingerprint: string },
 ): Promise<{ taken: true; held: HeldClaim } | { taken: false; claim: ClaimRecord | undefined }> {
   const attempt = crypto.randomUUID()
-  const lease = sql`now() + make_interval(secs => ${leaseSeconds})`
   const { rows } = await db.execute<{ attempt: string }>(sql`
     insert into service.claim as held (network, key, account_id, fingerprint, attempt, lease_until)
-    values (${network}, ${key}, ${accountId}, ${fingerprint}, ${attempt}, ${lease})
+    values (${network}, ${key}, ${accountId}, ${fingerprint}, ${attempt}, ${leaseEnd})
     on conflict (network, key) do update
       set account_id = excluded.account_id, fingerprint = excluded.fingerprint, attempt = excluded.attempt, lease_until = excluded.lease_until
-      where held.consumed_at is null and held.lease_until < now()
+      where held.consumed_at is null and held.lease_until < clock_timestamp()
     returning attempt`)
   if (rows[0]) return { taken: true, held: { network, key, attempt } }
   return { taken: false, claim: await findClaim(db, { network, key }) }
@@ -43,6 +45,11 @@ export async function isProven(db: Database, paymentId: string): Promise<boolean
 export async function findClaimKey(db: Database, paymentId: string): Promise<string | undefined> {
   const [row] = await db.select({ key: claim.key }).from(claim).where(eq(claim.paymentId, paymentId))
   return row?.key
+}
+
+/** Says that the attempt still works. */
+export async function extendClaim(db: Database, held: HeldClaim): Promise<void> {
+  await db.update(claim).set({ leaseUntil: leaseEnd }).where(mine(held))
 }
 
 /** Gives a payment back that this attempt did not use. */

@@ -1,11 +1,8 @@
 import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
+import { LEASE_S } from './lease.ts'
 import { chainCursor } from './schema.ts'
-
-/** A process that dies, or stands still, is replaced after this time; one that lives extends its lease every `BEAT_MS`, however long its round takes. */
-const LEASE_S = 4
-export const BEAT_MS = 1_000
 
 /**
  * Takes or keeps the right to follow a network; false while another process has it. The database's clock decides.

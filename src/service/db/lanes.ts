@@ -14,12 +14,26 @@ export async function lockLane(tx: Database, { network, sender }: Lane): Promise
 
 const OPEN = ['created', 'pending', 'rolled_back'] as const
 
-/** Payments of a lane that were not paid at a height, as far as the rows tell: open ones, those that landed at it or later, and those named. */
-export async function readUnpaid(db: Database, lane: Lane, { height, named }: { height: number; named: ReadonlySet<string> }): Promise<PaymentRecord[]> {
-  return db
-    .select()
+/** What a payment may still take from the balance of a lane, native atomic units. */
+export type Unpaid = { id: string; amount: bigint; maxFee: bigint | null; nonce: number | null }
+
+/**
+ * What of a lane was not paid at a height, as far as the rows tell: open, or landed at it or later, or named. Its own payments, and the fees of those of
+ * others that its wallet settles.
+ */
+export async function readUnpaid(db: Database, lane: Lane, { height, named }: { height: number; named: ReadonlySet<string> }): Promise<Unpaid[]> {
+  const unpaid = or(isUnpaid(height), named.size > 0 ? inArray(payment.id, [...named]) : undefined)
+  const { id, amount, maxFee, nonce } = payment
+  const own = await db
+    .select({ id, amount, maxFee, nonce })
     .from(payment)
-    .where(and(inLane(lane), or(isUnpaid(height), named.size > 0 ? inArray(payment.id, [...named]) : undefined)))
+    .where(and(inLane(lane), unpaid))
+  const settled = await db
+    .select({ id: attempt.paymentId, maxFee: attempt.maxFee, nonce: attempt.nonce })
+    .from(attempt)
+    .innerJoin(payment, eq(attempt.paymentId, payment.id))
+    .where(and(isSettledBy(lane), unpaid))
+  return [...own, ...settled.map((each) => ({ ...each, amount: 0n }))]
 }
 
 /** The same payments, each with all that was signed for it. */
@@ -28,12 +42,17 @@ export async function readUnpaidSignatures(db: Database, lane: Lane, height: num
     .select({ id: payment.id, signature: attempt.signature })
     .from(payment)
     .innerJoin(attempt, eq(attempt.paymentId, payment.id))
-    .where(and(inLane(lane), isUnpaid(height)))
+    .where(and(or(inLane(lane), isSettledBy(lane)), isUnpaid(height)))
   return [...Map.groupBy(rows, ({ id }) => id)].map(([id, attempts]) => ({ id, signatures: attempts.map(({ signature }) => signature) }))
 }
 
 function inLane({ network, sender }: Lane) {
   return and(eq(payment.mode, 'hosted'), eq(payment.network, network), eq(payment.sender, sender))
+}
+
+/** Of somebody else's payment, and signed by the wallet of this lane. */
+function isSettledBy({ network, sender }: Lane) {
+  return and(eq(attempt.network, network), eq(attempt.signer, sender))
 }
 
 function isUnpaid(height: number) {

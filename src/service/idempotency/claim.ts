@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
+import { LEASE_S } from '../db/lease.ts'
 
 export type IdempotencyKey = { accountId: string; key: string; fingerprint: string }
 
@@ -9,9 +10,6 @@ export type Attempt = IdempotencyKey & { attempt: string }
 
 export type Claim = { claimed: true; attempt: Attempt } | { claimed: false; status: number; body: string }
 
-/** A request that died is given up after this long; one that lives extends its lease every `BEAT_MS`. */
-export const LEASE_SECONDS = 4
-export const BEAT_MS = 1_000
 export const KEPT_DAYS = 30
 
 /**
@@ -20,7 +18,7 @@ export const KEPT_DAYS = 30
  */
 export async function claim(db: Database, request: IdempotencyKey): Promise<Claim> {
   const { accountId, key, fingerprint } = request
-  const lease = sql`now() + make_interval(secs => ${LEASE_SECONDS})`
+  const lease = sql`now() + make_interval(secs => ${LEASE_S})`
   const old = sql`held.created_at < now() - make_interval(days => ${KEPT_DAYS})`
   const dead = sql`held.status is null and held.lease_until < now() and held.fingerprint = excluded.fingerprint`
   const { rows } = await db.execute<{ attempt: string }>(sql`

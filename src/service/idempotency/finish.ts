@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { LEASE_SECONDS, type Attempt } from './claim.ts'
+import { LEASE_S } from '../db/lease.ts'
+import type { Attempt } from './claim.ts'
 
 /** Keeps an answer for every later request under this key. */
 export async function store(db: Database, attempt: Attempt, answer: { status: number; body: string }): Promise<void> {
@@ -14,7 +15,7 @@ export async function release(db: Database, attempt: Attempt): Promise<void> {
 
 /** Says that the request still runs. */
 export async function extend(db: Database, attempt: Attempt): Promise<void> {
-  await db.execute(sql`update service.idempotency set lease_until = now() + make_interval(secs => ${LEASE_SECONDS}) where ${mine(attempt)}`)
+  await db.execute(sql`update service.idempotency set lease_until = now() + make_interval(secs => ${LEASE_S}) where ${mine(attempt)}`)
 }
 
 function mine({ accountId, key, attempt }: Attempt) {

@@ -1,6 +1,7 @@
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
-import { BEAT_MS, claim, type IdempotencyKey } from './claim.ts'
+import { whileBeating } from '../db/lease.ts'
+import { claim, type IdempotencyKey } from './claim.ts'
 import { extend, release, store } from './finish.ts'
 
 /**
@@ -31,20 +32,19 @@ export async function runOnce<T extends Outcome>(
   if (!taken.claimed) return { status: taken.status, body: taken.body, replayed: true }
 
   const { attempt } = taken
-  const beat = setInterval(
-    // A beat that fails costs the lease at most; the request's own next query meets the same trouble and tells of it.
-    () => void extend(db, attempt).catch(() => {}),
-    BEAT_MS,
+  // Should the lease be lost, the request's own next query meets the same trouble and tells of it.
+  return whileBeating(
+    () => extend(db, attempt),
+    async () => {
+      try {
+        const outcome = await run()
+        // What was done is told even when it cannot be stored: the lease ends, and a later request under the key asks again.
+        await (outcome.keep ? store(db, attempt, outcome.kept ?? outcome) : release(db, attempt)).catch(() => {})
+        return outcome
+      } catch (error) {
+        await release(db, attempt).catch(() => {})
+        throw error
+      }
+    },
   )
-  try {
-    const outcome = await run()
-    // What was done is told even when it cannot be stored: the lease ends, and a later request under the key asks again.
-    await (outcome.keep ? store(db, attempt, outcome.kept ?? outcome) : release(db, attempt)).catch(() => {})
-    return outcome
-  } catch (error) {
-    await release(db, attempt).catch(() => {})
-    throw error
-  } finally {
-    clearInterval(beat)
-  }
 }

@@ -4,11 +4,8 @@ import type { Context } from '../context.ts'
 import { readAttempts } from '../db/attempts.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from './apply-observation.ts'
-import { pushAgain } from './push.ts'
-import { raiseFee, signAgain } from './sign-again.ts'
-
-/** How long a transaction waits at the head of its lane before the network's fees are looked at again. */
-const RAISE_AFTER_MS = 30_000
+import { seeThrough } from './see-through.ts'
+import { signAgain } from './sign-again.ts'
 
 type Follow = { payment: PaymentRecord; wanted: Wanted; chain: Chain; head: Head }
 
@@ -33,9 +30,7 @@ export async function followHosted(context: Context, { payment, wanted, chain, h
     const signed = attempts.map(({ signature }) => signature)
     if (mayBeVoid(payment, head) && (await chain.canNeverLand({ ...wanted, signed }))) return signAgain(context, stuck)
   }
-  // A lower offer that still waits is no reason to keep a higher one back.
-  if (!newestPooled) await pushAgain(context, chain, newest)
-  if (context.now().getTime() - newest.createdAt.getTime() > RAISE_AFTER_MS) await raiseFee(context, stuck)
+  await seeThrough(context, stuck, newestPooled)
 }
 
 /** Whether it is worth asking for the proof. */

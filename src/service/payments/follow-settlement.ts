@@ -8,7 +8,7 @@ import { applyObservation } from './apply-observation.ts'
 import { asOwn } from './as-own.ts'
 import { readAuthorized, whyEnded } from './authorized.ts'
 import { failPayment } from './fail.ts'
-import { pushAgain } from './push.ts'
+import { seeThrough } from './see-through.ts'
 
 type Following = { payment: PaymentRecord; chain: Chain; source?: EventSource }
 type Seen = { signature: string; observation: Observation }
@@ -23,7 +23,8 @@ export async function followSettlement(context: Context, { payment, chain, sourc
   const ours = await lookAtOurs(chain, payment, attempts)
   if (ours.landed) return void (await apply(ours.landed))
   const [newest] = attempts
-  if (newest && !ours.reverted) return ours.pooled ? undefined : pushAgain(context, chain, newest)
+  const isOpen = newest && !ours.reverted && (ours.pooled.length > 0 || !(await isVoid(chain, payment, attempts)))
+  if (isOpen) return seeThrough(context, { payment, newest, chain }, ours.pooled.includes(newest.signature))
 
   const key = await findClaimKey(context.db, payment.id)
   const authorized = key === undefined ? undefined : readAuthorized(chain, key, payment)
@@ -39,18 +40,27 @@ export async function followSettlement(context: Context, { payment, chain, sourc
   await (ours.reverted ? apply(ours.reverted) : fail(context, payment, failure))
 }
 
-type Ours = { landed?: Seen; reverted?: Seen; pooled: boolean }
+type Ours = { landed?: Seen; reverted?: Seen; pooled: string[] }
 
 async function lookAtOurs(chain: Chain, payment: PaymentRecord, attempts: readonly AttemptRecord[]): Promise<Ours> {
-  const ours: Ours = { pooled: false }
+  const ours: Ours = { pooled: [] }
   for (const { signature } of attempts) {
     const observation = await chain.observe(signature, (seen) => asOwn(payment, seen))
-    if (observation.state === 'pending') ours.pooled = true
+    if (observation.state === 'pending') ours.pooled.push(signature)
     if (observation.state !== 'landed') continue
     if (observation.succeeded) return { ...ours, landed: { signature, observation } }
     ours.reverted = { signature, observation }
   }
   return ours
+}
+
+/** Whether another transaction has taken the place of ours in the lane of the wallet that signed them, for good. */
+async function isVoid(chain: Chain, payment: PaymentRecord, attempts: readonly AttemptRecord[]): Promise<boolean> {
+  const [newest] = attempts
+  if (!newest || newest.signer === null || newest.nonce === null) return false
+  const { id: paymentId, asset, recipient, amount: amountAtomic, builtHeight, createdAt } = payment
+  const wanted = { paymentId, asset, recipient, amountAtomic, builtHeight, createdAt, lastValidBlockHeight: null, reported: null, open: true }
+  return chain.canNeverLand({ ...wanted, sender: newest.signer, nonce: newest.nonce, signed: attempts.map(({ signature }) => signature) })
 }
 
 async function fail(context: Context, { id }: PaymentRecord, failure: string): Promise<void> {

@@ -60,10 +60,11 @@ type Promised = Pick<PaymentRecord, 'id' | 'amount' | 'maxFee' | 'nonce'>
 /** What is under way and not in the balance that was read: payments, and what the wallet pays the network for when it settles those of others. */
 async function readPromised(tx: Database, lane: Lane, funds: Funds): Promise<Promised[]> {
   if (funds.nonce !== null) {
-    const settlements = await readSigned(tx, lane, funds.nonce)
+    // Of the offers for one place the highest counts: the last one.
+    const settlements = new Map((await readSigned(tx, lane, funds.nonce)).map((each) => [each.nonce, each]))
     return [
       ...(await readFromNonce(tx, lane, funds.nonce)),
-      ...settlements.map(({ paymentId, maxFee, nonce }) => ({ id: paymentId, amount: 0n, maxFee, nonce })),
+      ...Array.from(settlements.values(), ({ paymentId, maxFee, nonce }) => ({ id: paymentId, amount: 0n, maxFee, nonce })),
     ]
   }
   const unpaid = await readUnpaid(tx, lane, { height: funds.height, named: funds.unproven })

@@ -1,13 +1,12 @@
 import type { Context } from '../context.ts'
-import { takeClaim, type ClaimRecord, type HeldClaim } from '../db/claims.ts'
+import { extendClaim, releaseClaim, takeClaim, type ClaimRecord, type HeldClaim } from '../db/claims.ts'
+import { whileBeating } from '../db/lease.ts'
 import { undecided, type Checklist } from './checklist.ts'
 import type { Deadline } from './deadline.ts'
 
 export type Hold = { network: string; key: string; accountId: string; fingerprint: string; deadline: Deadline; checklist: Checklist }
 
 const POLL_MS = 100
-/** An attempt that died keeps a payment from others so much longer than it could have lived. */
-const LEASE_MARGIN_S = 15
 
 /**
  * Holds a payment for this attempt, or finds what it was used for by the same question of the same account. While another attempt looks at it, this one waits.
@@ -18,8 +17,7 @@ export async function hold(
   { network, key, accountId, fingerprint, deadline, checklist }: Hold,
 ): Promise<{ held: HeldClaim } | { used: ClaimRecord }> {
   while (!deadline.passed) {
-    const leaseSeconds = deadline.leftMs / 1000 + LEASE_MARGIN_S
-    const answer = await takeClaim(context.db, { network, key, accountId, fingerprint, leaseSeconds })
+    const answer = await takeClaim(context.db, { network, key, accountId, fingerprint })
     if (answer.taken) {
       checklist.check('already_used', { name: 'single_use', source: 'record', ok: true, expected: 'never used', got: 'never used' })
       return { held: answer.held }
@@ -39,4 +37,13 @@ export async function hold(
     await deadline.sleep(POLL_MS)
   }
   throw undecided('Another request is looking at this proof. Nothing is decided; send the same request again.')
+}
+
+/** Works on a payment that is held, and gives it back unless it was used up. */
+export async function whileHeld<T>({ db }: Context, held: HeldClaim, work: () => Promise<T>): Promise<T> {
+  try {
+    return await whileBeating(() => extendClaim(db, held), work)
+  } finally {
+    await releaseClaim(db, held)
+  }
 }

@@ -12,6 +12,7 @@ import { judge, judgeMemo, type Judged } from './judge.ts'
 import { verifyOfficially } from './official.ts'
 import { verifyTokenOfficially } from './official-solana.ts'
 import { messageKey } from './read-signed.ts'
+import { rehearseSigned } from './rehearse.ts'
 import { isCertain, watch } from './watch.ts'
 
 type Preview = Judged & { deadline: Deadline }
@@ -47,12 +48,10 @@ async function previewUnsent(context: Context, previewed: Preview, chain: Chain)
 }
 
 async function previewSigned(context: Context, previewed: Preview, chain: Chain): Promise<string | null> {
-  const { terms, examined, checklist } = previewed
+  const { terms, examined } = previewed
   if (!examined.bytes) throw new ProblemError('PAYMENT_VERIFICATION_FAILED')
   await judgeMemo(context, previewed, examined.memo)
-  const rehearsal = await chain.rehearse(examined.bytes)
-  const got = rehearsal.ok ? 'accepted' : rehearsal.reason
-  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: rehearsal.ok, expected: 'accepted', got })
+  await rehearseSigned(previewed, chain, examined.bytes)
   const { bytes, sponsor } = examined
   const verdict = sponsor && !terms.asset.native ? await verifyTokenOfficially({ chain, terms, bytes, sponsor }) : null
   refuseVerdict(context, chain, verdict)

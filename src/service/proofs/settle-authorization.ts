@@ -9,14 +9,13 @@ import type { HeldClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { findOrder } from '../db/settlement-orders.ts'
 import { followSettlement } from '../payments/follow-settlement.ts'
-import { readLaneFunds, takePlace } from '../payments/lane.ts'
 import { push } from '../payments/push.ts'
-import { requireSending } from '../payments/require-sending.ts'
 import { signCall } from '../wallets/sign-call.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
 import { checkFunds, checkValidity, contractsOf } from './check-authorization.ts'
 import { undecided } from './checklist.ts'
 import { facilitatorWallets, withWallet, type OpenedWallet } from './facilitator-wallet.ts'
+import { keepSettlement } from './keep-settlement.ts'
 import { settleOfficially } from './official.ts'
 import { lateOr, orUndecided, outcome, Overtaken, type Job, type Settled } from './outcome.ts'
 import { recordBroadcast } from './record.ts'
@@ -107,29 +106,27 @@ async function rehearse({ deadline, checklist }: Job, chain: Chain, call: Call &
 
 type Sending = { chain: Chain; held: HeldClaim; opened: OpenedWallet; call: Call; quote: Extract<Quote, { ok: true }> }
 
-/** Takes a nonce of the wallet's lane, signs, and keeps payment and signed bytes in one commit, and only then broadcasts. */
+/** Signs in the wallet's lane, keeps payment and signed bytes, and only then broadcasts. */
 async function send(context: Context, job: Job, { chain, held, opened, call, quote }: Sending): Promise<{ payment: PaymentRecord; signature: string }> {
   const { wallet, secret } = opened
-  const { network } = chain
   const { gas, maxFeePerGas, maxPriorityFeePerGas, feeAtomic, height } = quote
-  const funds = await orUndecided(job.deadline.within(readLaneFunds(context, chain, wallet.address)))
-  const kept = await context.db.transaction(async (tx) => {
-    await requireSending(tx, { network: network.network, sender: wallet.address })
-    const place = await takePlace(tx, { network, sender: wallet.address, funds, amountAtomic: 0n, feeAtomic })
-    if (!place.ok || place.nonce === null) throw undecided('The wallet that pays the network for settlements holds too little. Nothing is decided.')
-    const fields = { chainId: chainIdOf(network.network), nonce: place.nonce, gas, maxFeePerGas, maxPriorityFeePerGas, ...call }
-    const { bytes, signature } = signCall(fields, { secret, address: wallet.address })
-    const signed = { bytes, signature, signer: wallet.address, nonce: place.nonce, maxFee: feeAtomic }
-    const payment = await recordBroadcast(
-      { ...context, db: tx },
-      { ...job, held, transfer: transferOf(job) },
-      { limits: { builtHeight: height, lastValidBlockHeight: null }, signed },
-    )
-    return { payment, signature, bytes }
+  const { payment, signed } = await keepSettlement(context, job, {
+    chain,
+    held,
+    transfer: transferOf(job),
+    wallet: wallet.address,
+    feeAtomic,
+    limits: { builtHeight: height, lastValidBlockHeight: null },
+    sign(nonce) {
+      if (nonce === null) throw new TypeError(`${chain.network.network} has nonces.`)
+      const fields = { chainId: chainIdOf(chain.network.network), nonce, gas, maxFeePerGas, maxPriorityFeePerGas, ...call }
+      return signCall(fields, { secret, address: wallet.address })
+    },
   })
   crashPoint(context, 'settle:persisted')
-  await push(context, chain, { paymentId: kept.payment.id, signature: kept.signature, signedTransaction: Buffer.from(kept.bytes).toString('base64') })
-  return kept
+  const { bytes, signature } = signed
+  await push(context, chain, { paymentId: payment.id, signature, signedTransaction: Buffer.from(bytes).toString('base64') })
+  return { payment, signature }
 }
 
 async function limitsNow(context: Context, { terms }: Job) {

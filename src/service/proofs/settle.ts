@@ -4,23 +4,25 @@ import { ProofCheck } from '#contract/proof.ts'
 import { coSign } from '../wallets/sign-call.ts'
 import type { Chain, Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
-import { findClaim, grantOnce, releaseClaim, type ClaimRecord, type HeldClaim } from '../db/claims.ts'
+import { findClaim, grantOnce, type ClaimRecord, type HeldClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../payments/network.ts'
-import { requireSending } from '../payments/require-sending.ts'
 import { followQuestion } from '../settlements/follow.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
 import { checkSignature } from './check-authorization.ts'
 import { ProofRefused, undecided } from './checklist.ts'
 import { facilitatorWallets, withWallet } from './facilitator-wallet.ts'
-import { hold } from './hold.ts'
+import { hold, whileHeld } from './hold.ts'
+import { keepSettlement } from './keep-settlement.ts'
 import { judge, judgeMemo, judgeTransfer, type Landed } from './judge.ts'
 import { verifyTokenOfficially } from './official-solana.ts'
 import { lateOr, orUndecided, outcome, Overtaken, pending, type Job, type Settled } from './outcome.ts'
 import { messageKey } from './read-signed.ts'
-import { recordBroadcast, recordLanded, type Outgoing } from './record.ts'
+import { rehearseSigned } from './rehearse.ts'
+import { recordBroadcast, recordLanded, type Limits, type Outgoing } from './record.ts'
 import { followAuthorization, settleAuthorization } from './settle-authorization.ts'
+import { sponsorFee } from './sponsor-fee.ts'
 import { isCertain, watch } from './watch.ts'
 
 /**
@@ -108,12 +110,8 @@ async function holding(context: Context, job: Job, { key, work }: { key: string;
   const { accountId, fingerprint, deadline, checklist } = job
   const answer = await hold(context, { network: job.terms.network.network, key, accountId, fingerprint, deadline, checklist })
   if ('used' in answer) return repeat(context, job, answer.used)
-  try {
-    return await work(answer.held)
-  } finally {
-    // What was used up stays so; everything else is free again.
-    await releaseClaim(context.db, answer.held)
-  }
+  const { held } = answer
+  return whileHeld(context, held, () => work(held))
 }
 
 type Held = { chain: Chain; held: HeldClaim }
@@ -141,19 +139,13 @@ async function settleSigned(context: Context, job: Job, { chain, held, bytes }: 
     return finish(context, job, { seen: known, held, signature: signatureOf(own) })
   }
   await judgeMemo(context, job, examined.memo)
-  if (known === null || known.state === 'not_found') await rehearse(job, chain, bytes)
-  const signed = sponsor ? await signAsSponsor(context, job, { chain, bytes, sponsor }) : { bytes, signature: signatureOf(own) }
+  if (known === null || known.state === 'not_found') await orUndecided(deadline.within(rehearseSigned(job, chain, bytes)))
   const head = await orUndecided(deadline.within(chain.head()))
   const limits = { builtHeight: head.height, lastValidBlockHeight: head.blockHeight + LIFETIME_BLOCKS }
-  const outgoing: Outgoing = { ...signed, signer: sponsor ?? null, nonce: examined.nonce ?? null, maxFee: 0n }
-  const payment = await recordBroadcast(context, { ...job, held, transfer: transferOf(job) }, { limits, signed: outgoing })
+  if (sponsor) return follow(context, job, { chain, ...(await signAsSponsor(context, job, { chain, held, bytes, sponsor, limits })) })
+  const signed: Outgoing = { bytes, signature: signatureOf(own), signer: null, nonce: examined.nonce ?? null, maxFee: 0n }
+  const payment = await recordBroadcast(context, { ...job, held, transfer: transferOf(job) }, { limits, signed })
   return follow(context, job, { chain, payment, signed })
-}
-
-async function rehearse({ deadline, checklist }: Job, chain: Chain, bytes: Uint8Array): Promise<void> {
-  const rehearsal = await orUndecided(deadline.within(chain.rehearse(bytes)))
-  const got = rehearsal.ok ? 'accepted' : rehearsal.reason
-  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: rehearsal.ok, expected: 'accepted', got })
 }
 
 /** A token's transfer that nothing binds to this seller's question must not stand on the chain already: anybody could present it. */
@@ -168,18 +160,22 @@ function refuseOld({ terms, checklist }: Job): void {
   })
 }
 
-type Sponsored = { chain: Chain; bytes: Uint8Array; sponsor: string }
+type Sponsored = Held & { bytes: Uint8Array; sponsor: string; limits: Limits }
 
 /** Our wallet signs for a payer once every check has passed, for tokens those of the official facilitator too. @throws `PAYMENT_VERIFICATION_FAILED` */
-async function signAsSponsor(context: Context, { terms, deadline }: Job, { chain, bytes, sponsor }: Sponsored) {
+async function signAsSponsor(context: Context, job: Job, { chain, held, bytes, sponsor, limits }: Sponsored) {
+  const { terms, deadline } = job
   const verdict = terms.asset.native ? null : await orUndecided(deadline.within(verifyTokenOfficially({ chain, terms, bytes, sponsor })))
   if (verdict !== null) {
     context.log.warn({ verdict, network: chain.network.network }, 'the official facilitator does not verify a payment')
     throw undecided('The payment could not be verified now. Nothing is decided.')
   }
-  await requireSending(context.db, { network: terms.network.network, sender: sponsor })
   const address = facilitatorWallets(context, 'solana').find((wallet) => wallet === sponsor)
-  return withWallet(context, address, async ({ wallet, secret }) => coSign(bytes, { secret, address: wallet.address }))
+  return withWallet(context, address, async ({ wallet, secret }) => {
+    const { feeAtomic } = sponsorFee(bytes)
+    const sign = () => coSign(bytes, { secret, address: wallet.address })
+    return keepSettlement(context, job, { chain, held, transfer: transferOf(job), wallet: wallet.address, feeAtomic, limits, sign })
+  })
 }
 
 /** No blockhash is younger than now or lives longer; a nonce has no such end, and counts as ours for as long. */

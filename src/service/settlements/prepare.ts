@@ -1,6 +1,4 @@
 import { callOf, type Authorization } from '#chains/evm/authorization.ts'
-import { decodeTransaction } from '#chains/solana/decode.ts'
-import { feeBoundAtomic } from '#chains/solana/fee.ts'
 import { familyOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { EndpointReply } from '#contract/endpoints.ts'
@@ -11,6 +9,8 @@ import { refuseBuilt } from '../payments/refuse-built.ts'
 import { checkSignature, checkValidity, contractsOf } from '../proofs/check-authorization.ts'
 import { judgeMemo } from '../proofs/judge.ts'
 import { orUndecided, type Job } from '../proofs/outcome.ts'
+import { rehearseSigned } from '../proofs/rehearse.ts'
+import { sponsorFee, type SponsorFee } from '../proofs/sponsor-fee.ts'
 
 type Reply = EndpointReply<'transactionReceive'>
 
@@ -18,7 +18,7 @@ type Reply = EndpointReply<'transactionReceive'>
 export type Prepared = Pick<Reply, 'settlement' | 'kind' | 'encoding' | 'signer' | 'lastValidBlockHeight' | 'decoded'> & {
   bytes: Uint8Array
   /** What it costs the payee at most; null where the payer pays. */
-  fee: { feeAtomic: bigint; priorityFeeAtomic: bigint } | null
+  fee: SponsorFee | null
   builtHeight: number
   /** Unix milliseconds until which the payer's word is good; null where the chain tells by heights. */
   goodUntil: number | null
@@ -74,12 +74,10 @@ async function prepareCall(context: Context, job: Job, { chain, authorization, p
 
 /** The payer's own transaction, complete but for the signature of a payee that pays the network. */
 async function prepareSigned(context: Context, job: Job, { chain, bytes }: { chain: Chain; bytes: Uint8Array }): Promise<Prepared> {
-  const { terms, examined, checklist, deadline } = job
+  const { terms, examined, deadline } = job
   const evm = familyOf(terms.network.network) === 'evm'
   await judgeMemo(context, job, examined.memo)
-  const rehearsal = await orUndecided(deadline.within(chain.rehearse(bytes)))
-  const got = rehearsal.ok ? 'accepted' : rehearsal.reason
-  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: rehearsal.ok, expected: 'accepted', got })
+  await orUndecided(deadline.within(rehearseSigned(job, chain, bytes)))
   const head = await orUndecided(deadline.within(chain.head()))
   const signer = examined.sponsor ?? null
   const fee = signer === null ? null : await feeOfSponsor(chain, { bytes, sponsor: signer })
@@ -98,16 +96,9 @@ async function prepareSigned(context: Context, job: Job, { chain, bytes }: { cha
 }
 
 /** What the payer's transaction takes from the payee, who must hold it: the payer chose the limits, which have been checked against ours. */
-async function feeOfSponsor(
-  chain: Chain,
-  { bytes, sponsor }: { bytes: Uint8Array; sponsor: string },
-): Promise<{ feeAtomic: bigint; priorityFeeAtomic: bigint }> {
-  const facts = decodeTransaction(bytes)
-  if (!facts.ok) throw new TypeError(facts.problem)
-  const limits = facts.operations.flatMap((operation) => (operation.kind === 'fee_limit' ? [operation.units] : []))
-  const prices = facts.operations.flatMap((operation) => (operation.kind === 'fee_price' ? [operation.microLamports] : []))
-  const shape = { signatures: facts.signers.length, instructions: facts.operations.length, unitLimit: limits[0] }
-  const feeAtomic = feeBoundAtomic({ ...shape, unitPriceMicroLamports: prices[0] })
+async function feeOfSponsor(chain: Chain, { bytes, sponsor }: { bytes: Uint8Array; sponsor: string }): Promise<SponsorFee> {
+  const fee = sponsorFee(bytes)
+  const { feeAtomic } = fee
   const { balanceAtomic } = await chain.funds(sponsor, async () => [])
   if (balanceAtomic < feeAtomic) {
     throw new ProblemError('INSUFFICIENT_BALANCE', {
@@ -115,5 +106,5 @@ async function feeOfSponsor(
       details: { requiredAtomic: feeAtomic.toString(), availableAtomic: balanceAtomic.toString(), feeAtomic: feeAtomic.toString() },
     })
   }
-  return { feeAtomic, priorityFeeAtomic: feeAtomic - feeBoundAtomic({ ...shape, unitPriceMicroLamports: 0n }) }
+  return fee
 }

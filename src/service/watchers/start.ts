@@ -1,7 +1,8 @@
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
-import { BEAT_MS, releaseLease, takeLease } from '../db/cursors.ts'
+import { releaseLease, takeLease } from '../db/cursors.ts'
+import { BEAT_MS } from '../db/lease.ts'
 import { followOnce } from './follow.ts'
 import { onWake } from './wake.ts'
 

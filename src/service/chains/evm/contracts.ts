@@ -40,6 +40,7 @@ export function openContracts(endpoints: EvmEndpoints, network: Network): Contra
       const answers = await endpoints.askTwice((client) => quoteOnce(client, { from: from as Hex, to, data }))
       return answers.find(({ ok }) => ok) ?? answers[0]
     },
+    price: (gas) => endpoints.ask((client) => readGasPrice(client, gas)),
     build: (call) => buildCall(endpoints, network, call),
     findUse: (authorization, since = null) => endpoints.ask((client) => findUse(client, network, { authorization, since })),
     proveEnding: (authorization, since) => proveEnding(endpoints, { authorization, since }),

@@ -1,6 +1,7 @@
 import type { PublicClient } from 'viem'
 import { maxFeeAtomic, priceOfPriorityFee } from '#chains/evm/fee.ts'
 import { ProblemError } from '#contract/problem.ts'
+import type { GasPrice } from '../contracts.ts'
 import { unavailable } from '../endpoints.ts'
 
 /** How many of the last blocks tell what validators take. */
@@ -10,8 +11,6 @@ const MEDIAN = 50
 const MIN_TIP = 1n
 const MAX_TIP = 5_000_000_000n
 const UINT64 = 2n ** 64n - 1n
-
-export type GasPrice = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
 /** The fees of this moment for so much gas, within what a payer of native currency is ever made to pay. */
 export function readGasPrice(client: PublicClient, gas: bigint, priorityFeeAtomic?: bigint): Promise<GasPrice> {

@@ -35,7 +35,7 @@ export function openSolanaChain(network: Network): Chain {
     findByMessage: (query) => findByMessage(endpoints, query),
     canNeverLand: (wanted) => canNeverLand(endpoints, wanted),
     isGone: (landed) => isGone(endpoints, landed),
-    rehearse: (bytes) => rehearse(endpoints, bytes),
+    rehearse: (bytes, paid) => rehearse(endpoints, network, { bytes, paid }),
     broadcast: (bytes) => broadcast(endpoints, bytes),
     funds: (address, openPayments) => readFunds(endpoints, address, openPayments),
     audit: (address, since) => audit(endpoints, address, since),

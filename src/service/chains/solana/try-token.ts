@@ -3,15 +3,13 @@ import { readMint } from '#chains/solana/mint.ts'
 import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { readTokenAccount, type TokenAccount } from '#chains/solana/token-state.ts'
-import type { PaymentIntent } from '#chains/intent.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Built } from '../chain.ts'
+import type { Built, Paid } from '../chain.ts'
 import { refuseAsset } from '../refuse-asset.ts'
 import { plain } from './accounts.ts'
 
-type Payment = Omit<PaymentIntent, 'maxFeeAtomic'>
 type Refused = Exclude<Built, { ok: true }>
 
 /** The accounts a token payment runs through, and what is in them now. */
@@ -44,7 +42,7 @@ export function unitLimitOf({ opensAccount, bump }: Pick<TokenSide, 'opensAccoun
  * Reads mint and token accounts, and holds the payment against them.
  * @throws ProblemError `INVALID_PARAMETERS` when the asset is not what the configuration says, cannot pay an exact amount, or the sender's account is frozen
  */
-export async function readTokenSide(connection: Connection, network: Network, payment: Payment): Promise<TokenSide | Refused> {
+export async function readTokenSide(connection: Connection, network: Network, payment: Paid): Promise<TokenSide | Refused> {
   const { asset, sender, recipient } = payment
   const candidates = TOKEN_PROGRAMS.map((program) => {
     const of = (owner: string) => associatedTokenAccount({ owner, mint: asset.address, program })
@@ -85,7 +83,7 @@ export async function readTokenSide(connection: Connection, network: Network, pa
 
 /** Whether the trial run moved exactly the amount: a mint may keep a part of every transfer. */
 export function refuseByTrial(
-  { asset, recipient, amountAtomic }: Payment,
+  { asset, recipient, amountAtomic }: Paid,
   { heldAtomic, receivedAtomic }: TokenSide,
   [source, destination]: readonly ({ owner: string; data: Uint8Array } | undefined)[],
 ): Refused | undefined {
@@ -100,7 +98,7 @@ export function refuseByTrial(
   throw refuseAsset(asset, `it keeps a part of what is sent: of ${wanted}, ${got} would arrive`)
 }
 
-function refuseBySource({ asset, sender, amountAtomic }: Payment, held: TokenAccount | undefined): Refused | undefined {
+function refuseBySource({ asset, sender, amountAtomic }: Paid, held: TokenAccount | undefined): Refused | undefined {
   if (held?.frozen)
     throw new ProblemError('INVALID_PARAMETERS', {
       message: `The issuer of ${asset.symbol} has frozen the sender's account.`,
@@ -112,7 +110,7 @@ function refuseBySource({ asset, sender, amountAtomic }: Payment, held: TokenAcc
 }
 
 /** The account at the recipient's derived address; in the older program its owner may have given it to somebody else. */
-function refuseByDestination({ asset, recipient }: Payment, token: TokenAccount | undefined): Refused | undefined {
+function refuseByDestination({ asset, recipient }: Paid, token: TokenAccount | undefined): Refused | undefined {
   const refuse = (message: string): Refused => ({ ok: false, code: 'INVALID_RECIPIENT', message })
   if (!token || token.owner !== recipient) return refuse(`The recipient's ${asset.symbol} account belongs to somebody else.`)
   return token.frozen ? refuse(`The issuer of ${asset.symbol} has frozen the recipient's account.`) : undefined
