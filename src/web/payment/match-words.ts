@@ -39,6 +39,7 @@ export const PHRASES: Readonly<Record<string, MessageDescriptor>> = {
   confirmed: msg`confirmed`,
   'an x402 payment': msg`an x402 payment`,
   'such a payload': msg`such a payload`,
+  'such a payment': msg`such a payment`,
   'the payload of its method': msg`the payload of its method`,
   'never used': msg`never used`,
   used: msg`used`,

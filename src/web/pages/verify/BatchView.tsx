@@ -94,7 +94,7 @@ function BatchTable({ lines, running, total }: { lines: readonly Line[]; running
     <Card
       action={
         !running && (
-          <Button icon={<Icon name="arrowIn" />} onClick={() => save(lines)} size="sm">
+          <Button icon={<Icon name="download" />} onClick={() => save(lines)} size="sm">
             <Trans>Export CSV</Trans>
           </Button>
         )
@@ -123,10 +123,10 @@ function BatchTable({ lines, running, total }: { lines: readonly Line[]; running
             <Th>
               <Trans>Verdict</Trans>
             </Th>
-            <Th>
+            <Th className="max-sm:hidden">
               <Trans>Reason</Trans>
             </Th>
-            <Th>
+            <Th className="max-sm:hidden">
               <Trans>Payer</Trans>
             </Th>
           </tr>
@@ -143,11 +143,12 @@ function BatchTable({ lines, running, total }: { lines: readonly Line[]; running
                   <Badge icon={<Icon name={icon} size={14} />} tone={tone}>
                     {t(title)}
                   </Badge>
+                  {line.reason && <UntrustedText className="mt-1 block text-muted sm:hidden" text={line.reason} />}
                 </Td>
-                <Td className="text-muted">
+                <Td className="text-muted max-sm:hidden">
                   <UntrustedText text={line.reason} />
                 </Td>
-                <Td className="font-mono text-[13px]">{line.payer ? shortAddress(line.payer) : ''}</Td>
+                <Td className="font-mono text-[13px] whitespace-nowrap max-sm:hidden">{line.payer ? shortAddress(line.payer) : ''}</Td>
               </tr>
             )
           })}

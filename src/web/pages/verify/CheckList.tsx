@@ -71,6 +71,7 @@ export function CheckList({ checks, asset }: { checks: readonly Check[]; /** Wha
 
 /** The service's amounts and times are plain numbers; addresses and hashes are set so that they can be compared. */
 function Value({ check, text, asset }: { check: Check; text: string; asset: Asset | undefined }) {
+  if (MOMENTS.has(check.name) && text === '0') return <Trans>from the start</Trans>
   if (MOMENTS.has(check.name) && /^[1-9][0-9]{9}$/.test(text)) return <Time at={Number(text) * 1000} look="full" />
   if (AMOUNTS.has(check.name) && asset && /^[0-9]+$/.test(text)) return <Amount atomic={text} decimals={asset.decimals} exact symbol={asset.symbol} />
   return <UntrustedText className={LONG_CODE.test(text) ? 'font-mono text-[13px] break-all' : undefined} text={sayMatch(text)} />
