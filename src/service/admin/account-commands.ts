@@ -19,7 +19,7 @@ export const accountCommands: Commands = {
     async run({ db, now }) {
       const accounts = await listAccounts(db, now)
       const lines = accounts.map(({ id, name, plan, scopes, validKeys }) =>
-        [id, plan, `"${name}"`, scopes?.join(',') ?? 'all', `${validKeys} valid keys`].join('  '),
+        [id, plan, `"${name}"`, scopes?.join(',') ?? 'all', `${validKeys} valid ${validKeys === 1 ? 'key' : 'keys'}`].join('  '),
       )
       return { value: accounts, text: lines.join('\n') || 'There are no accounts.' }
     },

@@ -19,6 +19,9 @@ import { readWaitMs } from './read-prefer.ts'
 import { readQuery } from './read-query.ts'
 import { problemHeaders, problemText, respondJson } from './respond.ts'
 
+/** Where an endpoint has no parameters, one that is sent is a mistake as anywhere else. */
+const NO_QUERY = v.strictObject({})
+
 /** Mounts one row of the endpoint table: scope, body, schema, idempotency, handler, answer. */
 export function mountEndpoint<K extends EndpointName>(app: Hono<HttpEnv>, { context, routes }: { context: Context; routes: Routes }, name: K): void {
   const handler = routes[name]
@@ -27,8 +30,7 @@ export function mountEndpoint<K extends EndpointName>(app: Hono<HttpEnv>, { cont
     c.set('route', name)
     const actor = (await actKeyless(c, context, endpoint)) ?? requireScope(c.get('caller'), endpoint)
     const body = endpoint.body ? await readBody(c.req.raw) : undefined
-    const query = endpoint.query ? readQuery(c.req.url) : undefined
-    const input = parsedInput<K>(parseInput(endpoint, { params: c.req.param(), query, body }))
+    const input = parsedInput<K>(parseInput({ query: NO_QUERY, ...endpoint }, { params: c.req.param(), query: readQuery(c.req.url), body }))
     const key = endpoint.method === 'POST' ? c.req.header('idempotency-key') : undefined
     const idempotency =
       key === undefined

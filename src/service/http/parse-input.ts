@@ -48,6 +48,7 @@ function unknownFields(schema: v.GenericSchema, value: object): Record<string, s
   const unknown = Object.keys(value).filter((name) => !Object.hasOwn(schema.entries, name))
   return Object.fromEntries(
     unknown.slice(0, MOST_UNKNOWN_FIELDS).map((name) => {
+      if (known.length === 0) return [name.slice(0, 100), 'Unknown field. There are none here.']
       const near = nearestName(name, known)
       return [name.slice(0, 100), near ? `Unknown field. Did you mean ${near}?` : `Unknown field. Known are ${known.join(', ')}.`]
     }),

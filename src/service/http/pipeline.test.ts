@@ -206,6 +206,8 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
       type: 'Expected one of "sent", "received", "all", received "both".',
       ofset: 'Unknown field. Did you mean offset?',
     })
+    const none = await get('/api-keys?limit=1')
+    expect([none.status, (await none.json()).error.details]).toEqual([400, { limit: 'Unknown field. There are none here.' }])
     const words = await get('/payments?q=&status=paid')
     expect((await words.json()).error.details).toEqual({
       q: 'Expected some text.',
