@@ -7,6 +7,7 @@ import type { Devnet } from '#devnet/network.ts'
 import { connect, expectReviewed, signButton } from './checkout.ts'
 import { giveUsdc, until } from './chain.ts'
 import { expect, test, type Person } from './fixtures.ts'
+import { tabTo } from './keyboard.ts'
 
 /** A person reads pages that cost money: the shop of the local network, paid in each of its currencies and versions. */
 
@@ -172,6 +173,30 @@ test('an issue for USDC on Solana: one signature, and the seller pays the networ
   expect(solana.signed).toHaveLength(1)
   await until(async () => (await holdings()) - before === 2_500_000n, 'the seller’s 2.5 USDC')
   expect(await chains.solana.getBalance(own)).toBe(lamports)
+})
+
+test('an article is asked for, reviewed and paid with the keyboard alone', async ({ net, buyer, expectError }) => {
+  expectError(REFUSED)
+  const { page, solana } = await buyer({ sol: 2 })
+  await page.goto('/explore')
+  const press = async (name: string | RegExp) => {
+    await tabTo(page.getByRole('button', { name }).first())
+    await page.keyboard.press('Enter')
+  }
+  await tabTo(page.getByLabel('Address of the resource'))
+  await page.keyboard.insertText(`${net.urls.seller}${ARTICLES.sol}`)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'This costs something' })).toBeVisible()
+  await press('Connect to pay')
+  await press('Connect Phantom on Solana')
+  await expect(page.getByRole('dialog')).toBeHidden()
+  await tabTo(offerIn(page, '0.1').filter({ hasText: 'The seller sends it' }).getByRole('button', { name: 'Review and pay' }))
+  await page.keyboard.press('Enter')
+  await expectReviewed(page, 'Phantom')
+  await tabTo(signButton(page, 'Phantom'))
+  await page.keyboard.press('Enter')
+  await expectServed(page)
+  expect(solana.signed).toHaveLength(1)
 })
 
 test('an answer that fails after the payment is asked for again with the same payment, also after a reload', async ({ net, buyer, expectError }) => {

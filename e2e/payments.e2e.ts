@@ -69,7 +69,7 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   await expect(bar).toContainText('3 selected')
 
   await bar.getByRole('button', { name: 'Label' }).click()
-  await page.getByLabel('Label', { exact: true }).fill('=rent')
+  await page.getByRole('dialog').getByLabel('Label', { exact: true }).fill('=rent')
   await page.getByRole('button', { name: 'Add label' }).click()
   await expect(paymentRows(page).nth(1)).toContainText('=rent')
   await expect(paymentRows(page).nth(3)).not.toContainText('=rent')

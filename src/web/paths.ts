@@ -74,7 +74,7 @@ export const routes = {
     }),
   },
   payment: { path: '/payments/:paymentId', title: msg`Payment`, search: v.object({}) },
-  developers: { path: '/developers', title: msg`Developers`, search: v.object({ period: choice(['hour', 'day']), key: text(40) }) },
+  developers: { path: '/developers', title: msg`Developers`, search: v.object({ period: choice(['hour', 'day']), key: text(40), endpoint: text(120) }) },
   verify: {
     path: '/verify',
     title: msg`Verify`,

@@ -47,7 +47,13 @@ export function UsageCard() {
         </Select>
       </div>
       {data ? (
-        <Usage data={data} keyId={search.key} period={period} />
+        <Usage
+          data={data}
+          endpoint={search.endpoint}
+          keyId={search.key}
+          onEndpoint={(endpoint) => go({ endpoint })}
+          period={period}
+        />
       ) : error ? (
         <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
       ) : (
@@ -57,23 +63,42 @@ export function UsageCard() {
   )
 }
 
-function Usage({ data, keyId, period }: { data: EndpointResponse<'usage'>; keyId: string | undefined; period: 'hour' | 'day' }) {
+type UsageProps = {
+  data: EndpointResponse<'usage'>
+  keyId: string | undefined
+  /** The one whose requests are charted; all of them otherwise. */
+  endpoint: string | undefined
+  onEndpoint: (endpoint: string | undefined) => void
+  period: 'hour' | 'day'
+}
+
+/** What became of the requests over time, and which endpoints they went to. */
+function Usage({ data, keyId, endpoint, onEndpoint, period }: UsageProps) {
   const { t } = useLingui()
   const zone = usePreferences().timeZone
   const rows = data.usage.filter((row) => keyId === undefined || row.keyId === keyId)
   const endpoints = countEndpoints(rows)
-  const total = rows.reduce((sum, { requests }) => sum + requests, 0)
+  const charted = endpoint === undefined ? rows : rows.filter((row) => row.endpoint === endpoint)
+  const total = charted.reduce((sum, { requests }) => sum + requests, 0)
   // A day of usage is a day of UTC, whatever the reader's clock says.
   const timeZone = period === 'day' || zone === 'utc' ? 'UTC' : undefined
   const nameOf = (at: number) =>
     formatDate(at, period === 'day' ? { day: 'numeric', month: 'short', timeZone } : { hour: '2-digit', minute: '2-digit', timeZone })
   return (
     <>
-      <p className="mb-1 text-sm text-muted">
+      <div className="mb-1 flex min-h-9 flex-wrap items-center justify-between gap-2 text-sm text-muted">
         <Plural one="# request" other="# requests" value={total} />
-      </p>
+        <Select aria-label={t`Endpoint`} className="max-w-full" onChange={(event) => onEndpoint(event.target.value || undefined)} value={endpoint ?? ''}>
+          <option value="">{t`All endpoints`}</option>
+          {[...new Set([...endpoints.map((each) => each.endpoint), ...(endpoint === undefined ? [] : [endpoint])])].map((each) => (
+            <option key={each} value={each}>
+              {nameEndpoint(each)}
+            </option>
+          ))}
+        </Select>
+      </div>
       <CountBars
-        bars={countBuckets(rows, { since: data.since, until: data.until, ms: USAGE_PERIODS[period].ms }).map(({ at, ...parts }) => ({
+        bars={countBuckets(charted, { since: data.since, until: data.until, ms: USAGE_PERIODS[period].ms }).map(({ at, ...parts }) => ({
           name: nameOf(at),
           ...parts,
         }))}

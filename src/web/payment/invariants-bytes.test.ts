@@ -1,0 +1,168 @@
+import 'fake-indexeddb/auto'
+import { describe, expect, test } from 'vitest'
+import { ABSENCE_GAP_MS, canRebuild } from './machine.ts'
+import { open } from './testing/open.ts'
+import { stepOf } from './testing/tab.ts'
+
+/** I1 to I3: what may have left the browser decides what may happen next. */
+
+describe('I1: nothing is rebuilt after bytes may have left', () => {
+  test('on Solana until the finalized height is past the last valid one on two readings 10 s apart', async () => {
+    const { outside, browser } = open('solana')
+    const run = await browser.reviewed()
+    void run.sign([])
+    await browser.still()
+    outside.approve()
+    await browser.still()
+    expect(stepOf(run)).toBe('broadcast')
+
+    await browser.pass(150)
+    expect(stepOf(run)).toBe('unknown')
+    await run.rebuild()
+    expect(run.state().attempt).toBe(1)
+
+    // The finalized height passes the last valid one: the first of the two readings.
+    await browser.pass(15)
+    expect(stepOf(run)).toBe('unknown')
+    expect(canRebuild(run.state())).toBe(false)
+
+    await browser.pass(ABSENCE_GAP_MS / 400 + 5)
+    expect(run.state()).toMatchObject({ step: 'failed', reason: 'expired' })
+    await run.rebuild()
+    await browser.still()
+    expect(run.state()).toMatchObject({ step: 'review', attempt: 2 })
+    run.close()
+  })
+
+  test('on EVM until another transaction has the nonce for good', async () => {
+    const { outside, browser } = open('evm')
+    const run = await browser.reviewed()
+    void run.sign([])
+    await browser.still()
+    outside.lose()
+    await browser.still()
+    expect(run.state()).toMatchObject({ step: 'unknown', reason: 'wallet_lost' })
+
+    await browser.pass(1_000)
+    expect(stepOf(run)).toBe('unknown')
+    expect(canRebuild(run.state())).toBe(false)
+
+    outside.spendNonce()
+    await browser.pass(5)
+    expect(canRebuild(run.state())).toBe(false)
+    await browser.pass(40)
+    expect(run.state()).toMatchObject({ step: 'failed', reason: 'superseded', detail: 'other-7' })
+    expect(canRebuild(run.state())).toBe(true)
+    run.close()
+  })
+
+  test('an outage is never an absence', async () => {
+    const { outside, browser } = open('solana')
+    const run = await browser.reviewed()
+    void run.sign([])
+    await browser.still()
+    outside.rpcLies = true
+    outside.approve()
+    await browser.still()
+    outside.rpcUp = false
+    await browser.pass(600)
+    expect(canRebuild(run.state())).toBe(false)
+    expect(stepOf(run)).not.toBe('failed')
+    run.close()
+  })
+})
+
+test('I2: the intent’s id exists before the first request, is its key, and a rebuild is its child', async () => {
+  const { outside, browser } = open('solana')
+  const run = browser.begin('intent-1')
+  const journaled = outside.service.build
+  outside.service.build = async (order, key) => {
+    expect(await browser.journal.read('intent-1')).toMatchObject({ state: { step: 'building' } })
+    return journaled(order, key)
+  }
+  await run.build()
+  await browser.still()
+  outside.now += 61_000
+  await run.checkDeadline()
+  expect(stepOf(run)).toBe('expired_unsigned')
+  await run.rebuild()
+  await browser.still()
+  expect(outside.keys).toEqual(['intent-1', 'intent-1.2'])
+  expect(await browser.journal.read('intent-1')).toMatchObject({ state: { attempt: 2 }, earlier: [{ attempt: 1 }] })
+  run.close()
+})
+
+describe('I3: signed bytes are kept until terminal, and a reload sends the same ones', () => {
+  test('a network cut right after signing and a reload end in one payment', async () => {
+    const { outside, browser } = open('solana')
+    const first = await browser.reviewed()
+    void first.sign([])
+    await browser.still()
+    outside.rpcUp = false
+    outside.approve()
+    await browser.still()
+    expect(stepOf(first)).toBe('signed')
+    first.close()
+    await browser.pass(10)
+
+    outside.rpcUp = true
+    const second = await browser.resume()
+    if (!second) throw new Error('The reload found nothing to resume.')
+    await browser.still()
+    outside.land()
+    await browser.pass(20)
+    expect(stepOf(second)).toBe('finalized')
+    expect(new Set(outside.broadcasts)).toEqual(new Set(['sig-pay-order-1']))
+    expect(outside.landed).toHaveLength(1)
+    expect(await browser.journal.read('order-1')).toMatchObject({ state: { sent: { bytes: null } }, open: 0 })
+    second.close()
+  })
+
+  test('the bytes are in the journal before they are broadcast', async () => {
+    const { outside, browser } = open('solana')
+    const run = await browser.reviewed()
+    const broadcast = outside.chain.broadcast
+    const seen: unknown[] = []
+    outside.chain.broadcast = async (order, bytes) => {
+      seen.push((await browser.journal.read('order-1'))?.state)
+      return broadcast(order, bytes)
+    }
+    void run.sign([])
+    await browser.still()
+    outside.approve()
+    await browser.still()
+    expect(seen[0]).toMatchObject({ step: 'broadcast', sent: { bytes: expect.any(Uint8Array) } })
+    run.close()
+  })
+
+  test('on EVM a lost promise is found by sender and nonce', async () => {
+    const { outside, browser } = open('evm')
+    const first = await browser.reviewed()
+    void first.sign([])
+    await browser.still()
+    first.close()
+    outside.approve()
+    await browser.still()
+    const second = await browser.resume()
+    if (!second) throw new Error('The reload found nothing to resume.')
+    expect(second.state()).toMatchObject({ step: 'submitted', sent: { signature: '0xpay-order-1' } })
+    outside.land()
+    await browser.pass(20)
+    expect(stepOf(second)).toBe('finalized')
+    second.close()
+  })
+
+  test('on Solana a lost signature request was never sent, so it can be signed again', async () => {
+    const { outside, browser } = open('solana')
+    const first = await browser.reviewed()
+    void first.sign([])
+    await browser.still()
+    first.close()
+    outside.approve()
+    await browser.still()
+    expect(outside.broadcasts).toEqual([])
+    const second = await browser.resume()
+    expect(second && stepOf(second)).toBe('rejected')
+    second?.close()
+  })
+})

@@ -1,0 +1,102 @@
+import 'fake-indexeddb/auto'
+import { describe, expect, test } from 'vitest'
+import { canRebuild, isPaid } from './machine.ts'
+import { open } from './testing/open.ts'
+import { stepOf } from './testing/tab.ts'
+
+/** I4: what counts is the chain, and what is told of it. */
+
+describe('I4: paid needs our own RPC at confirmed and an equal transfer', () => {
+  test('a hash from the wallet or a first block is not paid', async () => {
+    const { outside, browser } = open('evm')
+    const run = await browser.reviewed()
+    void run.sign([])
+    await browser.still()
+    outside.approve()
+    await browser.still()
+    expect(isPaid(run.state())).toBe(false)
+    outside.land()
+    outside.now += 3_000
+    outside.pass(0)
+    await browser.still()
+    expect(run.state()).toMatchObject({ step: 'submitted', outcome: 'paid' })
+    expect(isPaid(run.state())).toBe(false)
+    await browser.pass(7)
+    expect(isPaid(run.state())).toBe(true)
+    run.close()
+  })
+
+  test('a transaction that landed with another meaning is never paid', async () => {
+    const { outside, browser } = open('evm')
+    const read = outside.chain.read
+    outside.chain.read = async (...args) => {
+      const reading = await read(...args)
+      return reading.kind === 'landed' ? { ...reading, outcome: 'other' } : reading
+    }
+    const run = await browser.reviewed()
+    void run.sign([])
+    await browser.still()
+    outside.approve()
+    outside.land()
+    await browser.pass(60)
+    expect(run.state()).toMatchObject({ step: 'failed', reason: 'other' })
+    expect(canRebuild(run.state())).toBe(false)
+    run.close()
+  })
+
+  test('a block that is taken back is told as rolled back, and landing again as paid', async () => {
+    const { outside, browser } = open('evm')
+    const run = await browser.reviewed()
+    void run.sign([])
+    await browser.still()
+    outside.approve()
+    outside.land()
+    await browser.pass(6)
+    expect(stepOf(run)).toBe('confirmed')
+    outside.reorganize()
+    await browser.pass(6)
+    expect(stepOf(run)).toBe('rolled_back')
+    outside.land()
+    await browser.pass(30)
+    expect(stepOf(run)).toBe('finalized')
+    run.close()
+  })
+})
+
+test('bytes that expired before the first broadcast are dropped, not sent', async () => {
+  const { outside, browser } = open('solana')
+  const run = await browser.reviewed()
+  void run.sign([])
+  await browser.still()
+  await browser.pass(151)
+  outside.approve()
+  await browser.still()
+  expect(stepOf(run)).toBe('expired_unsigned')
+  expect(outside.broadcasts).toEqual([])
+  run.close()
+})
+
+test('the service is told once of the signature', async () => {
+  const { outside, browser } = open('solana')
+  const run = await browser.reviewed()
+  void run.sign([])
+  await browser.still()
+  outside.approve()
+  await browser.pass(30)
+  expect(outside.reports).toEqual(['sig-pay-order-1'])
+  run.close()
+})
+
+test('a service that cannot take the report changes nothing for the payment', async () => {
+  const { outside, browser } = open('solana')
+  outside.service.report = () => Promise.reject(new Error('down'))
+  const run = await browser.reviewed()
+  void run.sign([])
+  await browser.still()
+  outside.approve()
+  await browser.still()
+  outside.land()
+  await browser.pass(40)
+  expect(stepOf(run)).toBe('finalized')
+  run.close()
+})
