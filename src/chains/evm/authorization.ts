@@ -1,5 +1,6 @@
 import { decodeFunctionData, encodeFunctionData, hashTypedData, isAddressEqual, parseAbi, parseSignature, toHex, type Hex } from 'viem'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
+import { AUTHORIZATION_TYPES, PERMIT_TYPES } from './signed-types.ts'
 
 /** What a payer of tokens signed: whoever submits it, it moves this amount of this token to this payee once, or nothing. */
 export type Authorization = {
@@ -71,35 +72,6 @@ export function carriesOut(authorization: Authorization, call: { to: string | nu
     return false
   }
 }
-
-const AUTHORIZATION_TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
-
-export const PERMIT_TYPES = {
-  PermitWitnessTransferFrom: [
-    { name: 'permitted', type: 'TokenPermissions' },
-    { name: 'spender', type: 'address' },
-    { name: 'nonce', type: 'uint256' },
-    { name: 'deadline', type: 'uint256' },
-    { name: 'witness', type: 'Witness' },
-  ],
-  TokenPermissions: [
-    { name: 'token', type: 'address' },
-    { name: 'amount', type: 'uint256' },
-  ],
-  Witness: [
-    { name: 'to', type: 'address' },
-    { name: 'validAfter', type: 'uint256' },
-  ],
-} as const
 
 /** What the payer's signature is over. `name` and `version`: the token's own, for EIP-3009. */
 export function digestOf(authorization: Authorization, { chainId, name, version }: { chainId: number; name: string; version: string }): Hex {

@@ -9,22 +9,7 @@ import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow, Step } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
 import { addressText, bytes32Text, chainIdNumber, digitsText, readSignedText, spellTime } from './signed-text.ts'
-
-/**
- * A token transfer that the payer signs as a message and somebody else sends: `transferWithAuthorization`. Its bytes, here and in the
- * browser's journal, are the canonical JSON of what is signed.
- * @see EIP-3009, EIP-712
- */
-export const AUTHORIZATION_TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const
+import { AUTHORIZATION_TYPES } from './signed-types.ts'
 
 const DOMAIN_TYPES = {
   EIP712Domain: [
@@ -35,6 +20,11 @@ const DOMAIN_TYPES = {
   ],
 } as const
 
+/**
+ * A token transfer that the payer signs as a message and somebody else sends: `transferWithAuthorization`. Its bytes, here and in the
+ * browser's journal, are the canonical JSON of what is signed.
+ * @see EIP-3009, EIP-712
+ */
 const Text = v.strictObject({
   domain: v.strictObject({ name: v.string(), version: v.string(), chainId: chainIdNumber, verifyingContract: addressText }),
   message: v.strictObject({

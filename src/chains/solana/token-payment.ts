@@ -1,6 +1,5 @@
-import { DEFAULT_COMPUTE_CAPS, type ComputeCaps } from './native-transfer.ts'
 import type { SolanaFacts } from './decode.ts'
-import { verifySignature } from './signature.ts'
+import { DEFAULT_COMPUTE_CAPS, holdSigners, holdUnits, MAX_GUARDS, readSurroundings, type ComputeCaps } from './signed-rules.ts'
 import { associatedTokenAccount } from './token-account.ts'
 
 /** The rules of a token's transfer that the payer signs and others broadcast, in the order they are checked. */
@@ -34,8 +33,6 @@ export type TokenTerms = {
 
 export type TokenRuleRow = { rule: TokenRule; ok: boolean; expected: string; got: string }
 
-const MAX_SIGNERS = 2
-const MAX_GUARDS = 3
 const KNOWN: readonly string[] = ['fee_limit', 'fee_price', 'token_transfer', 'memo', 'guard']
 
 /**
@@ -45,34 +42,24 @@ const KNOWN: readonly string[] = ['fee_limit', 'fee_price', 'token_transfer', 'm
 export function checkTokenPayment(facts: SolanaFacts, terms: TokenTerms, caps: ComputeCaps = DEFAULT_COMPUTE_CAPS): TokenRuleRow[] {
   const { operations } = facts
   const transfers = operations.filter((operation) => operation.kind === 'token_transfer')
-  const memos = operations.filter((operation) => operation.kind === 'memo')
-  const units = operations.flatMap((operation) => (operation.kind === 'fee_limit' ? [operation.units] : []))
-  const prices = operations.flatMap((operation) => (operation.kind === 'fee_price' ? [operation.microLamports] : []))
-  const guards = operations.filter(({ kind }) => kind === 'guard').length
+  const { memos, units, prices, guards } = readSurroundings(facts)
   const strangers = operations.filter(({ kind }) => !KNOWN.includes(kind))
   const [transfer] = transfers
   const payer = transfer?.authority ?? 'nobody'
-  const feePayer = terms.sponsor ?? payer
   const accountOf = (owner: string) => (transfer ? associatedTokenAccount({ owner, mint: terms.mint, program: transfer.program }).address : 'none')
-  const unsigned = missingSigners(facts, terms.sponsor)
+  const signed = holdSigners(facts, { feePayer: terms.sponsor ?? payer, sponsor: terms.sponsor })
   const isolated = isIsolated(facts, terms.sponsor)
   const order = operations.slice(0, 3).map(({ kind }) => kind)
   const row = (rule: TokenRule, ok: boolean, [expected, got]: readonly [string, string]): TokenRuleRow => ({ rule, ok, expected, got })
   return [
-    row('fee_payer', facts.feePayer === feePayer, [feePayer, facts.feePayer]),
-    row('signers', facts.signers.length <= MAX_SIGNERS, [`at most ${MAX_SIGNERS} signers`, facts.signers.length.toString()]),
-    row('signatures', unsigned.length === 0, [
-      'a valid signature of every signer but the sponsor',
-      unsigned.length === 0 ? 'all of them' : `none of ${unsigned.join(', ')}`,
-    ]),
+    { rule: 'fee_payer', ...signed.fee_payer },
+    { rule: 'signers', ...signed.signers },
+    { rule: 'signatures', ...signed.signatures },
     row('programs', strangers.length === 0 && guards <= MAX_GUARDS, [
       `only a token transfer, a memo, compute limits and at most ${MAX_GUARDS} wallet guards`,
       strangers.length > 0 ? `${strangers.length} other instructions` : `${guards} wallet guards`,
     ]),
-    row('compute_units', units.length === 1 && units.every((limit) => limit > 0 && limit <= caps.units), [
-      `one limit of at most ${caps.units}`,
-      units.join(', ') || 'none',
-    ]),
+    { rule: 'compute_units', ...holdUnits(units, caps) },
     row('compute_price', prices.length === 1 && prices.every((price) => price <= caps.microLamports), [
       `one price of at most ${caps.microLamports} micro-lamports`,
       prices.join(', ') || 'none',
@@ -93,10 +80,6 @@ export function checkTokenPayment(facts: SolanaFacts, terms: TokenTerms, caps: C
       memos.map(({ text }) => text).join(', ') || 'none',
     ]),
   ]
-}
-
-function missingSigners({ signers, signatures, message }: SolanaFacts, sponsor: string | null): string[] {
-  return signers.filter((signer, index) => signer !== sponsor && !verifySignature(signatures[index] ?? new Uint8Array(64), message, signer))
 }
 
 /** The sponsor signs whatever stands here, so no instruction names it, not even to be paid. */

@@ -1,10 +1,10 @@
-import bs58 from 'bs58'
 import type { EndpointReply } from '#contract/endpoints.ts'
 import { describe } from '#contract/fields.ts'
 import { familyOf } from '#contract/network.ts'
 import { isPaid } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain, Observation } from '../chains/chain.ts'
+import { readTransactionName } from '../chains/transaction-name.ts'
 import type { Actor, Context } from '../context.ts'
 import { findBySignature, setReported, type PaymentRecord } from '../db/payments.ts'
 import { readOrders } from '../db/settlement-orders.ts'
@@ -75,16 +75,12 @@ function isForeign(payment: PaymentRecord, observation: Observation): boolean {
   return !pays(payment, observation.transfer, observation.state === 'landed' ? observation.height : null)
 }
 
-const EVM_HASH = /^0x[0-9a-fA-F]{64}$/
-
 /** The signature in its normal form. */
-function readSignature(payment: PaymentRecord, text: string): string {
-  if (familyOf(payment.network) === 'evm') {
-    if (EVM_HASH.test(text)) return text.toLowerCase()
-    throw refuseParameters({ signature: `Expected a transaction hash, 0x and 64 hex digits, received ${describe(text)}.` })
-  }
-  if (bs58.decodeUnsafe(text)?.length === 64) return text
-  throw refuseParameters({ signature: `Expected a transaction signature, base58 of 64 bytes, received ${describe(text)}.` })
+function readSignature({ network }: PaymentRecord, text: string): string {
+  const signature = readTransactionName(network, text)
+  if (signature !== undefined) return signature
+  const shape = familyOf(network) === 'evm' ? 'hash, 0x and 64 hex digits' : 'signature, base58 of 64 bytes'
+  throw refuseParameters({ signature: `Expected a transaction ${shape}, received ${describe(text)}.` })
 }
 
 function refuse(reason: string, signature: string): ProblemError {

@@ -1,5 +1,5 @@
 import type { FacilitatorSvmSigner } from '@x402/svm'
-import { DEFAULT_COMPUTE_CAPS } from '#chains/solana/native-transfer.ts'
+import { DEFAULT_COMPUTE_CAPS } from '#chains/solana/signed-rules.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
 import { decodeBase64, encodeBase64 } from '#x402/header.ts'
 import type { Chain } from '../chains/chain.ts'

@@ -1,12 +1,16 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { NATIVE_SOL, SOLANA_DEVNET, type Network } from '#contract/network.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { proveTxid, refusal } from '#testing/proofs.ts'
 import { openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Context } from '../context.ts'
 import { chooseFacilitators } from '../keys/choose-facilitators.ts'
+import { Checklist } from './checklist.ts'
+import { Deadline } from './deadline.ts'
 import { receivePayment } from './receive.ts'
+import { openRemote } from './remote.ts'
 
 /** A facilitator that somebody else runs: what it says is a hint, and the chain decides. */
 
@@ -14,6 +18,7 @@ const ETH = 10n ** 18n
 const AMOUNT = 10n ** 16n
 const NETWORK = 'eip155:31337'
 const URL = 'https://shop.example/a'
+type Raw = (response: ServerResponse) => void
 const VALID = { isValid: true }
 const SETTLED = { success: true, transaction: '0x1', network: NETWORK }
 
@@ -35,7 +40,8 @@ beforeAll(async () => {
       const path = request.url ?? ''
       asked.push({ path, body: JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown> })
       const answer = path.endsWith('/verify') ? says.verify : says.settle
-      if (answer !== undefined) response.end(JSON.stringify(answer))
+      if (typeof answer === 'function') (answer as Raw)(response)
+      else if (answer !== undefined) response.end(JSON.stringify(answer))
     })()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -50,6 +56,17 @@ afterAll(async () => {
   await opened[Symbol.asyncDispose]()
   await evm[Symbol.asyncDispose]()
 })
+
+function raw(answer: Raw): Raw {
+  return answer
+}
+
+/** One byte at a time, and never all of them. */
+function drip(response: ServerResponse): void {
+  response.writeHead(200)
+  const timer = setInterval(() => response.write(' '), 20)
+  response.on('close', () => clearInterval(timer))
+}
 
 async function pay(value = AMOUNT) {
   const [payer, payee] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
@@ -93,11 +110,42 @@ test.each([
   ['does not settle', { verify: VALID, settle: { ...SETTLED, success: false, errorReason: 'settlement_pending' } }],
   ['answers nonsense', { verify: { isValid: 'yes' }, settle: SETTLED }],
   ['does not answer', { verify: undefined, settle: SETTLED }],
+  ['names its verdict twice', { verify: raw((response) => response.end('{"isValid":false,"isValid":true}')), settle: SETTLED }],
+  ['answers with a page', { verify: raw((response) => response.end('<html>{"isValid":true}</html>')), settle: SETTLED }],
+  ['sends elsewhere', { verify: raw((response) => response.writeHead(307, { location: '/x402/settle' }).end(JSON.stringify(VALID))), settle: SETTLED }],
+  ['agrees with the status of an error', { verify: raw((response) => response.writeHead(402).end(JSON.stringify(VALID))), settle: SETTLED }],
+  ['sends ten megabytes', { verify: raw((response) => response.end(JSON.stringify({ ...VALID, more: 'x'.repeat(10 ** 7) }))), settle: SETTLED }],
+  ['drips', { verify: VALID, settle: raw(drip) }],
+  ['breaks off', { verify: VALID, settle: raw((response) => response.destroy()) }],
+  ['names a transaction without end', { verify: VALID, settle: { ...SETTLED, transaction: 'x'.repeat(129) } }],
 ])('a facilitator that %s decides nothing: the same proof is good without it', async (_, answers) => {
   says = answers
   const receive = await pay()
   expect(await refusal(receive({ timeout: 1 }))).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
   expect(await receive({ facilitatorUrl: undefined })).toMatchObject({ verified: true, alreadyProcessed: false })
+})
+
+test('whatever else a facilitator says of a payment changes nothing of it', async () => {
+  says = {
+    verify: { ...VALID, payer: `0x${'66'.repeat(20)}`, amount: '1', checks: [{ ok: false }] },
+    settle: { ...SETTLED, payer: `0x${'66'.repeat(20)}`, network: 'eip155:1', transaction: `0x${'66'.repeat(32)}`, amount: '1' },
+  }
+  const receive = await pay()
+  const answer = await receive()
+  expect(answer).toMatchObject({ verified: true, network: NETWORK, amountAtomic: AMOUNT.toString() })
+  expect([answer.sender, answer.signature].join()).not.toContain('6666')
+})
+
+test('what a facilitator calls a transaction and cannot be one is asked of no node', async () => {
+  const network: Network = { ...evm.network, network: SOLANA_DEVNET, assets: [NATIVE_SOL] }
+  const open = { resource: null, resourceInfo: null, memo: null, notBefore: null, expiresAt: null, sponsors: [] }
+  const terms = { network, asset: NATIVE_SOL, payTo: '1'.repeat(32), amountAtomic: 1n, ...open }
+  const payment = { x402Version: 1, scheme: 'exact', network: network.network, payload: {} } as const
+  const asking = { url: new globalThis.URL(facilitatorUrl), payment, terms, checklist: new Checklist(), deadline: new Deadline(5_000) }
+  for (const transaction of ['', 'x', '0OIl', `0x${'66'.repeat(32)}`, '../../status']) {
+    says = { verify: VALID, settle: { ...SETTLED, transaction } }
+    expect(await openRemote(context, asking).settle()).toBeNull()
+  }
 })
 
 test('a facilitator that is not on the list is never asked', async () => {

@@ -4,6 +4,7 @@ import { EXACT_SCHEME } from '#x402/methods.ts'
 import { methodOf, type PaymentPayload } from '#x402/payload.ts'
 import { toV1, type Requirements } from '#x402/requirements.ts'
 import { SettleResponse, VerifyResponse } from '#x402/settlement.ts'
+import { readTransactionName } from '../chains/transaction-name.ts'
 import type { Context } from '../context.ts'
 import { undecided, type Checklist } from './checklist.ts'
 import type { Deadline } from './deadline.ts'
@@ -55,7 +56,8 @@ export function openRemote(context: Context, { url, payment, terms, checklist, d
     async settle() {
       const settled = await ask('settle', SettleResponse)
       if (!settled.success) throw undecided('The facilitator did not settle this payment. Nothing is decided.')
-      const transaction = settled.transaction || null
+      // What is no transaction's name is none, and no node is asked about it.
+      const transaction = readTransactionName(terms.network.network, settled.transaction) ?? null
       checklist.check('malformed', { name: 'facilitator_settle', source: 'facilitator', ok: true, expected: 'settled', got: transaction ?? 'settled' })
       return transaction
     },
