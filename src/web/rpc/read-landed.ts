@@ -1,5 +1,6 @@
 import bs58 from 'bs58'
 import * as v from 'valibot'
+import { isOneMove, readMoves, type TokenMove } from '#chains/evm/erc20.ts'
 import { decodeLanded as decodeEvm } from '#chains/evm/landed.ts'
 import { compareLanded as compareEvm } from '#chains/evm/compare.ts'
 import { decodeLanded as decodeSolana } from '#chains/solana/landed.ts'
@@ -9,11 +10,22 @@ import type { Match } from '#chains/match.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
 import { callRpc } from './call.ts'
 
+/** `exactly`: it is this one payment and nothing else out of either's hands. */
+export type Moved = { moves: readonly TokenMove[]; exactly: boolean }
+
 /** What a node shows of a transaction, compared with a payment. */
 export type Landed =
   | { kind: 'absent' }
   | { kind: 'unreadable'; problem: string }
-  | { kind: 'read'; match: Match; succeeded: boolean; blockHeight: number; feeAtomic: bigint }
+  | {
+      kind: 'read'
+      match: Match
+      succeeded: boolean
+      blockHeight: number
+      feeAtomic: bigint
+      /** On EVM, what the payment's token says it moved, whoever had it moved; undefined elsewhere, and where it cannot be read. */
+      moved?: Moved | undefined
+    }
 
 /** A node and the network it is asked for. */
 export type Node = { network: Network; url: string }
@@ -71,7 +83,11 @@ export async function readEvmLanded({ network, url }: Node, hash: string, intent
   if (transaction === null || receipt === null) return { kind: 'absent' }
   const landed = decodeEvm(v.parse(EvmTransaction, transaction), v.parse(EvmReceipt, receipt), nativeAsset(network))
   if (!landed.ok) return { kind: 'unreadable', problem: landed.problem }
-  return { kind: 'read', match: compareEvm(intent, landed), succeeded: landed.succeeded, blockHeight: landed.blockHeight, feeAtomic: landed.feeAtomic }
+  const { succeeded, blockHeight, feeAtomic } = landed
+  const moves = intent.asset.native || !succeeded ? undefined : readMoves(v.parse(EvmReceipt, receipt).logs, intent.asset.address)
+  const wanted = { from: intent.sender, to: intent.recipient, amountAtomic: intent.amountAtomic }
+  const moved = moves && { moves, exactly: isOneMove(moves, wanted) }
+  return { kind: 'read', match: compareEvm(intent, landed), succeeded, blockHeight, feeAtomic, moved }
 }
 
 const TokenBalances = v.array(

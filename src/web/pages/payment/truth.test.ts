@@ -119,6 +119,36 @@ test.each([
   expect(JSON.stringify(differing(truth))).toContain(`"${name}"`)
 })
 
+const token = { address: '0x73511669fd4dE447feD18BB79bAFeAC93aB7F31f', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
+const word = (address: string) => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`
+const settled = { ...transaction, from: `0x${'17'.repeat(20)}`, to: token.address.toLowerCase(), value: '0x0', input: '0xe3ee160e' }
+const transferred = (to: string, amount: bigint) => ({
+  address: token.address.toLowerCase(),
+  topics: ['0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef', word(sender), word(to)],
+  data: `0x${amount.toString(16).padStart(64, '0')}`,
+})
+
+test('a proof that a facilitator settled is judged by what its token moved, not by who had it moved', async () => {
+  const handedIn: PaymentStatusBody = {
+    ...payment,
+    mode: 'received',
+    asset: token.address,
+    symbol: 'USDC',
+    decimals: 6,
+    amount: '1',
+    amountAtomic: '1000000',
+    fee: null,
+  }
+  const tokens = { ...network, assets: [NATIVE_ETH, token] }
+  const ask = async (log: unknown) => {
+    const url = await node({ ...honest, eth_getTransactionByHash: settled, eth_getTransactionReceipt: { ...receipt, logs: [log] } })
+    return readTruth(handedIn, tokens, url).finally(() => server?.close())
+  }
+  expect(differing(await ask(transferred(recipient, 1_000_000n)))).toEqual([])
+  expect(JSON.stringify(differing(await ask(transferred(recipient, 999_999n))))).toContain('0.999999 USDC')
+  expect(JSON.stringify(differing(await ask(transferred(`0x${'99'.repeat(20)}`, 1_000_000n))))).toContain('9999')
+})
+
 test('a failure the chain confirms is no contradiction', async () => {
   const url = await node({ ...honest, eth_getTransactionReceipt: { ...receipt, status: '0x0' } })
   expect((await readTruth({ ...payment, status: 'failed' }, network, url)).kind).toBe('matches')

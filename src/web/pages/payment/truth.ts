@@ -4,11 +4,13 @@ import * as v from 'valibot'
 import { formatAmount } from '#contract/amount.ts'
 import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
 import { isPaid } from '#contract/payment.ts'
+import type { PaymentIntent } from '#chains/intent.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { sayMatch } from '../../payment/match-words.ts'
 import { RpcProblem } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
+import type { Moved } from '../../rpc/read-landed.ts'
 
 export type TruthRow = { name: string; record: string; chain: string; ok: boolean }
 
@@ -29,6 +31,13 @@ const names: Readonly<Record<string, MessageDescriptor>> = {
   signers: msg`Signed by`,
   memo: msg`Memo`,
 }
+
+/**
+ * A proof that was handed in is carried out by whoever settles it, in whichever call and with a memo of its own: the service has judged how.
+ * What stands on the chain is judged by what it moved.
+ */
+const EFFECT: ReadonlySet<string> = new Set(['network', 'sender', 'recipient', 'amount', 'asset'])
+const NETWORK: ReadonlySet<string> = new Set(['network'])
 
 /** Reads the payment's transaction from `url` and holds it against the service's record. Never throws for a node's fault. */
 export async function readTruth(payment: PaymentStatusBody, network: Network, url: string): Promise<Truth> {
@@ -58,15 +67,18 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
     if (landed.kind === 'unreadable') return { kind: 'contradicted', body: landed.problem }
     if (landed.kind === 'absent') return absent(status)
     const spell = (atomic: bigint | string) => `${formatAmount(BigInt(atomic), native.decimals)} ${native.symbol}`
+    const handedIn = payment.mode === 'received'
+    const judged = handedIn ? (landed.moved === undefined ? EFFECT : NETWORK) : undefined
     const rows = landed.match.rows
-      .filter(({ field }) => field !== 'fee' && field !== 'expiry' && field !== 'instructions')
+      .filter(({ field }) => (judged ? judged.has(field) : field !== 'fee' && field !== 'expiry' && field !== 'instructions'))
       .map(({ field, expected, got, ok }) => ({
         name: names[field] ? i18n._(names[field]) : field,
         record: sayMatch(expected),
         chain: field === 'network' ? node.identity : sayMatch(got),
         ok,
       }))
-    const effect = landed.match.rows.find(({ field }) => field === 'instructions')
+    if (handedIn && landed.moved) rows.push(...movedRows(intent, landed.moved))
+    const effect = handedIn ? undefined : landed.match.rows.find(({ field }) => field === 'instructions')
     // A payment the service calls failed is confirmed, not contradicted, by a chain that moved nothing.
     if (status === 'failed' || !landed.succeeded) rows.push(row(t`Outcome`, outcome(status !== 'failed'), outcome(landed.succeeded)))
     else if (effect) rows.push({ name: t`What it does`, record: sayMatch(effect.expected), chain: sayMatch(effect.got), ok: effect.ok })
@@ -79,6 +91,19 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
     if (error instanceof v.ValiError) return { kind: 'unavailable', body: t`The node answered something this page cannot read.` }
     throw error
   }
+}
+
+/** What a token says it moved, beside what the service recorded. */
+function movedRows({ sender, recipient, amountAtomic, asset }: PaymentIntent, { moves, exactly: ok }: Moved): TruthRow[] {
+  const found = moves.filter(({ from, to }) => from === sender || to === recipient)
+  const list = (values: readonly string[]) => [...new Set(values)].join(', ') || t`nobody`
+  const spell = (atomic: bigint) => `${formatAmount(atomic, asset.decimals)} ${asset.symbol}`
+  const total = found.reduce((sum, move) => sum + move.amountAtomic, 0n)
+  return [
+    { name: t`From`, record: sender, chain: list(found.map(({ from }) => from)), ok },
+    { name: t`To`, record: recipient, chain: list(found.map(({ to }) => to)), ok },
+    { name: t`Amount`, record: spell(amountAtomic), chain: spell(total), ok },
+  ]
 }
 
 function absent(status: PaymentStatusBody['status']): Truth {
