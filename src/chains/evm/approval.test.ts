@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Asset } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import { buildApproval, compareLandedApproval, describeApproval, encodeApprove, isApproval, matchApproval, readApproveCall } from './approval.ts'
-import { PERMIT2 } from './authorization.ts'
+import { PERMIT2 } from './signed-types.ts'
 import { encodeTransfer } from './erc20.ts'
 import { decodeLanded, type ChainReceipt, type ChainTransaction } from './landed.ts'
 

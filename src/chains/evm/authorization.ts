@@ -1,6 +1,6 @@
 import { decodeFunctionData, encodeFunctionData, hashTypedData, isAddressEqual, parseAbi, parseSignature, toHex, type Hex } from 'viem'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
-import { AUTHORIZATION_TYPES, PERMIT_TYPES } from './signed-types.ts'
+import { AUTHORIZATION_TYPES, PERMIT2, PERMIT_TYPES } from './signed-types.ts'
 
 /** What a payer of tokens signed: whoever submits it, it moves this amount of this token to this payee once, or nothing. */
 export type Authorization = {
@@ -16,9 +16,6 @@ export type Authorization = {
   validBefore: bigint
   signature: Hex
 }
-
-/** Permit2, the same on every chain. */
-export const PERMIT2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3'
 
 export const authorizationAbi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',

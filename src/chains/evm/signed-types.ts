@@ -30,3 +30,6 @@ export const PERMIT_TYPES = {
     { name: 'validAfter', type: 'uint256' },
   ],
 } as const
+
+/** Permit2, the same on every chain. */
+export const PERMIT2 = '0x000000000022D473030F116dDEE9F6B43aC78BA3'

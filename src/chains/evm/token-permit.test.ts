@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import type { Asset } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import type { PaymentIntent } from '../intent.ts'
-import { digestOf, PERMIT2 } from './authorization.ts'
+import { digestOf } from './authorization.ts'
+import { PERMIT2 } from './signed-types.ts'
 import { decodePermit, describePermit, encodePermit, matchPermit, permitSignerOf, permitTypedData, type TokenPermit } from './token-permit.ts'
 
 const payer = privateKeyToAccount(generatePrivateKey())

@@ -7,9 +7,8 @@ import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow, Step } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
-import { PERMIT2 } from './authorization.ts'
 import { addressText, chainIdNumber, digitsText, readSignedText, spellTime } from './signed-text.ts'
-import { PERMIT_TYPES } from './signed-types.ts'
+import { PERMIT2, PERMIT_TYPES } from './signed-types.ts'
 import { recoverSigner } from './token-authorization.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { erc20Abi } from 'viem'
-import { PERMIT2 } from '#chains/evm/authorization.ts'
+import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { parseAddress } from '#contract/address.ts'
 import type { EndpointReply } from '#contract/endpoints.ts'
 import { familyOf } from '#contract/network.ts'

@@ -1,5 +1,6 @@
 import { erc20Abi, getAbiItem, TransactionNotFoundError, TransactionReceiptNotFoundError, type Hex, type PublicClient } from 'viem'
-import { authorizationAbi, carriesOut, PERMIT2, permit2Abi, type Authorization } from '#chains/evm/authorization.ts'
+import { authorizationAbi, carriesOut, permit2Abi, type Authorization } from '#chains/evm/authorization.ts'
+import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { readMoves } from '#chains/evm/erc20.ts'
 import { checksumAddress } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'

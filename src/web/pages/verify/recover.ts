@@ -1,7 +1,7 @@
 import { hashTypedData, hexToBytes } from 'viem'
 import { recoverSigner, signerOf } from '#chains/evm/token-authorization.ts'
 import { chainIdOf } from '#contract/network.ts'
-import { PERMIT2 } from '#chains/evm/authorization.ts'
+import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { permitSignerOf, type TokenPermit } from '#chains/evm/token-permit.ts'
 import type { Eip3009Payload, Permit2Payload } from '#x402/authorization.ts'
 import type { PaymentPayload } from '#x402/payload.ts'

@@ -1,8 +1,9 @@
 import { Trans } from '@lingui/react/macro'
-import { useEffect, useRef, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect, useRef, type ReactNode } from 'react'
 import { canRebuild, isPaid, mayHaveLeft } from '../../../payment/machine.ts'
 import type { PaymentOrder } from '../../../payment/order.ts'
 import type { PaymentRun } from '../../../payment/run.ts'
+import { PageSkeleton } from '../../../shell/PageSkeleton.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
@@ -14,12 +15,14 @@ import { WalletStep } from '../../checkout/WalletStep.tsx'
 import { AnswerCard } from '../AnswerCard.tsx'
 import type { Offer } from '../challenge.ts'
 import { UnansweredCard } from '../UnansweredCard.tsx'
-import { AllowanceStep } from './AllowanceStep.tsx'
 import { PaidCard } from './PaidCard.tsx'
 import { ProofCard } from './ProofCard.tsx'
 import { RefusedCard } from './RefusedCard.tsx'
 import { useVisit, type VisitView } from './use-visit.ts'
 import { isServed, type Visit } from './visit.ts'
+
+// Few payments need it.
+const AllowanceStep = lazy(() => import('./AllowanceStep.tsx').then((module) => ({ default: module.AllowanceStep })))
 
 export type VisitFlowProps = {
   first: Visit
@@ -61,7 +64,11 @@ type Doing = Pick<VisitFlowProps, 'run' | 'onOther' | 'onPayAnew' | 'onLeave'> &
 function showStep(view: VisitView, { run, leave, onOther, onPayAnew, onLeave }: Doing): ReactNode {
   const { state } = view
   if (view.visit.way === 'permit' && state.step === 'draft' && !state.trouble) {
-    return <AllowanceStep onLeave={leave} payment={run} visit={view.visit} />
+    return (
+      <Suspense fallback={<PageSkeleton />}>
+        <AllowanceStep onLeave={leave} payment={run} visit={view.visit} />
+      </Suspense>
+    )
   }
   switch (state.step) {
     case 'draft':

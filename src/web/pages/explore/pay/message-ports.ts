@@ -1,5 +1,5 @@
 import { bytesToHex, hexToBytes, type Hex } from 'viem'
-import { PERMIT2 } from '#chains/evm/authorization.ts'
+import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import {
   authorizationTypedData,
   decodeAuthorization,

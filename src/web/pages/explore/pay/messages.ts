@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { encodeFunctionData, erc20Abi, numberToHex, pad, parseAbi, toEventSelector, toHex, type Hex } from 'viem'
-import { carriesOut, PERMIT2, permit2Abi, type Authorization } from '#chains/evm/authorization.ts'
+import { carriesOut, permit2Abi, type Authorization } from '#chains/evm/authorization.ts'
+import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { decodeAuthorization, domainSeparator, type TokenAuthorization } from '#chains/evm/token-authorization.ts'
 import { decodePermit, type TokenPermit } from '#chains/evm/token-permit.ts'
 import type { PaymentOrder } from '../../../payment/order.ts'

@@ -1,4 +1,4 @@
-import { PERMIT2 } from '#chains/evm/authorization.ts'
+import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { familyOf, findAsset, type Network } from '#contract/network.ts'
 import { parseJson } from '#contract/json.ts'
 import { readOrder, type PaymentOrder as Terms } from '#x402/client/order.ts'
@@ -14,7 +14,6 @@ import { PaymentRun } from '../../../payment/run.ts'
 import type { TypedData } from '../../../wallet/evm/sign-typed-data.ts'
 import { loadStack } from '../../../wallet/stack.ts'
 import type { Way } from '../usable.ts'
-import { buildHere } from './build-here.ts'
 import type { Visit } from './visit.ts'
 
 /** The payments of visits, in the same machine as every other; their journal is their own, because no service knows them. */
@@ -121,6 +120,7 @@ export async function openAllowance(visit: Visit, payment: PaymentOrder): Promis
   }
   const { wallet, chain, reader } = await loadStack('evm')
   locks ??= browserLocks()
+  const { buildHere } = await import('./build-here.ts')
   const run = new PaymentRun({ journal, locks, clock, wallet, chain, reader, service: buildHere(network, null) }, order, open)
   if (open && !(await run.takeUp())) return 'held'
   runs.set(order.id, run)
@@ -163,6 +163,7 @@ async function portsFor(visit: Visit): Promise<Ports> {
     const { messagePorts } = await import('./message-ports.ts')
     return { ...shared, ...messagePorts(network, terms, { stack, kind: visit.way }) }
   }
+  const { buildHere } = await import('./build-here.ts')
   const service = buildHere(network, terms.memo)
   // The seller sends what it is given; until the signature is too old it may do so at any time, so the payment counts as outside.
   const chain = visit.way === 'signed_transfer' ? { ...stack.chain, broadcast: () => Promise.resolve() } : stack.chain
