@@ -28,7 +28,7 @@ export async function watch(
   return last
 }
 
-/** By the network's policy; before that, a block may still be replaced. */
+/** By the network's policy; before that, a block may still be replaced. That a transaction failed is certain only when it is final. */
 export function isCertain(observation: Observation): observation is Landed {
-  return observation.state === 'landed' && observation.confirmed
+  return observation.state === 'landed' && (observation.succeeded ? observation.confirmed : observation.finalized)
 }
