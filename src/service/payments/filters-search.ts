@@ -34,7 +34,6 @@ function startsWith(text: string): SQL | undefined {
   const pattern = (start: string) => `${start.replace(/[\\%_]/g, '\\$&')}%`
   const start = [...bare].slice(0, SEARCHED).join('')
   return and(
-    isNotNull(payment.resource),
     sql`${sql.raw(searchExpressions.resourceStart)} like ${pattern(start)}`,
     start === bare ? undefined : sql`${sql.raw(searchExpressions.resource)} like ${pattern(bare)}`,
   )
