@@ -232,6 +232,19 @@ describe('the second node', () => {
     expect(await statusOf(paymentId)).toBe('failed')
   })
 
+  test('that has forgotten the state of the finalized block proves it by a later one', async () => {
+    const { paymentId } = await reverted('eip3009')
+    await passEnd()
+    await final()
+    const { number } = await evm.client.getBlock({ blockTag: 'finalized' })
+    // Only of a block that is not yet forgotten.
+    second.lie = (asked, answer) =>
+      asked.includes('"eth_call"') && asked.includes(`"0x${number.toString(16)}"`)
+        ? JSON.stringify({ jsonrpc: '2.0', id: (JSON.parse(asked) as { id: number }).id, error: { code: -32000, message: 'missing trie node' } })
+        : answer
+    expect(await statusOf(paymentId)).toBe('failed')
+  })
+
   test('keeps a payment open when it is silent', async () => {
     const { paymentId } = await reverted('eip3009')
     await passEnd()

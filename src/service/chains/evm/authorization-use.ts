@@ -29,7 +29,8 @@ export async function findUse(
   if (!(await isUsed(client, authorization))) return { used: false }
   const head = await client.getBlockNumber()
   const oldest = since === null ? head - BigInt(Math.ceil(MAX_PROOF_AGE_MS / network.blockTimeMs)) : BigInt(since) - BEHIND
-  return { used: true, signature: (await search(pagesOf(oldest, head), (range) => findCarrier(client, authorization, range))) ?? null }
+  const wanted = { name: `use ${nameOf(authorization)}`, pages: pagesOf(oldest, head), look: (range: Range) => findCarrier(client, authorization, range) }
+  return { used: true, signature: (await search(client, wanted)) ?? null }
 }
 
 /**
@@ -51,14 +52,16 @@ async function readEnding(client: PublicClient, authorization: Authorization, si
   if (used === false) return timestamp > authorization.validBefore ? 'over' : null
   if (used === undefined) return null
   const oldest = since === null ? 0n : BigInt(since) - BEHIND
-  return (await search(pagesOf(oldest, number), (range) => findWithdrawal(client, authorization, range))) === undefined ? null : 'taken_back'
+  const wanted = { name: `end ${nameOf(authorization)}`, pages: pagesOf(oldest, number), look: (range: Range) => findWithdrawal(client, authorization, range) }
+  return (await search(client, wanted)) === undefined ? null : 'taken_back'
 }
 
 /** Whether it was used up to a finalized block. Where a node keeps no such state, a later one in which it is unused says the same: no use is ever undone. */
 async function wasUsed(client: PublicClient, authorization: Authorization, height: bigint): Promise<boolean | undefined> {
   const then = await usedAt(client, authorization, height)
   if (then !== undefined) return then
-  return (await usedAt(client, authorization, await client.getBlockNumber())) === false ? false : undefined
+  const head = await client.getBlockNumber()
+  return head >= height && (await usedAt(client, authorization, head)) === false ? false : undefined
 }
 
 /** Undefined when the node does not keep the state of that block. */
@@ -168,10 +171,28 @@ function pagesOf(oldest: bigint, head: bigint): Range[] {
   return [...newest, ...early]
 }
 
-async function search(pages: readonly Range[], look: (range: Range) => Promise<Hex | undefined>): Promise<Hex | undefined> {
+/** When a search that came to nothing is worth repeating, by node and by what was searched for: the more it read, the later. */
+const rests = new WeakMap<PublicClient, Map<string, number>>()
+const REST_PER_PAGE_MS = 1_000
+const MAX_RESTS = 1_000
+
+type Look = (range: Range) => Promise<Hex | undefined>
+
+async function search(client: PublicClient, { name, pages, look }: { name: string; pages: readonly Range[]; look: Look }): Promise<Hex | undefined> {
+  const until = rests.get(client) ?? new Map<string, number>()
+  rests.set(client, until)
+  if ((until.get(name) ?? 0) > Date.now()) return undefined
+  until.delete(name)
   for (const page of pages) {
     const found = await look(page)
     if (found) return found
   }
+  if (pages.length > 1) until.set(name, Date.now() + pages.length * REST_PER_PAGE_MS)
+  const [oldest] = until.keys()
+  if (oldest !== undefined && until.size > MAX_RESTS) until.delete(oldest)
   return undefined
+}
+
+function nameOf({ method, token, from, nonce }: Authorization): string {
+  return [method, token, from, nonce].join(' ')
 }

@@ -1,0 +1,41 @@
+import type { Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { buildTransaction } from '#service/payments/build.ts'
+import { readPaymentBody } from '#service/payments/status.ts'
+import { startWatchers } from '#service/watchers/start.ts'
+import { signBuilt, type EvmFixture } from './local-chains.ts'
+import { eventually, openContext } from './service-context.ts'
+
+export type WatchedDesk = Awaited<ReturnType<typeof openWatchedDesk>>
+type Built = Awaited<ReturnType<typeof buildTransaction>>
+
+/** A service that builds payments in ether and watches a bare EVM chain for them, and people who sign and send. */
+export async function openWatchedDesk(evm: EvmFixture) {
+  const opened = await openContext([evm.network], { engine: 'postgres' })
+  const { context, actor } = opened
+  const watchers = [startWatchers(context)]
+  const read = (built: Built) => readPaymentBody(context, built.paymentId)
+  return {
+    context,
+    actor,
+    watchers,
+    read,
+    build: (payer: PrivateKeyAccount, recipientAddress: string, amount = '0.01') =>
+      buildTransaction(context, actor, { walletAddress: payer.address, recipientAddress, amount }),
+    send: async (payer: PrivateKeyAccount, built: Built, nonce?: number): Promise<Hex> =>
+      evm.client.sendRawTransaction({ serializedTransaction: await signBuilt(payer, built.transaction, nonce) }),
+    untilStatus: (built: Built, status: string) =>
+      eventually(
+        () => read(built),
+        (body) => body.status === status,
+      ),
+    async parties() {
+      const [payer, payee] = await Promise.all([evm.wallet(10n ** 18n), evm.wallet(0n)])
+      return { payer, payee }
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(watchers.map((watcher) => watcher.stop()))
+      await opened[Symbol.asyncDispose]()
+    },
+  }
+}
