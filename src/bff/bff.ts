@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { getRequestListener } from '@hono/node-server'
 import type { DestinationStream } from 'pino'
 import { PLANS } from '#contract/api-key.ts'
@@ -12,6 +11,7 @@ import type { BffConfig } from './config.ts'
 import type { Context } from './context.ts'
 import { deleteExpiredChallenges } from './db/challenges.ts'
 import { deleteExpiredIntents } from './db/hosted.ts'
+import { BFF_SCHEMA } from './db/migrations-folder.ts'
 import { deleteExpiredSessions, findMakers, findSessions } from './db/sessions.ts'
 import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
@@ -20,7 +20,6 @@ import { createLog } from './log.ts'
 import { toOpenSession } from './session/open-session.ts'
 import { Upstream } from './upstream/upstream.ts'
 
-const MIGRATIONS = fileURLToPath(new URL('./db/migrations', import.meta.url))
 const CLEAN_EVERY_MS = 10 * 60_000
 /** What requests under way get at the end; the whole stop stays under 10 seconds. */
 const DRAIN_MS = 8000
@@ -35,8 +34,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
   const log = createLog(config, overrides.logTo)
   const now = overrides.now ?? (() => new Date())
   const database = await openDatabase(config.database, {
-    migrations: MIGRATIONS,
-    schema: 'bff',
+    ...BFF_SCHEMA,
     onWarning: (error) => log.warn({ err: error }, 'the database connection was lost and is opened again'),
   })
   const { db } = database

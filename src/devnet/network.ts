@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises'
 import type { Asset, Network } from '#contract/network.ts'
 import { openDatabase } from '#postgres/open.ts'
+import { BFF_SCHEMA } from '#bff/db/migrations-folder.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
+import { embeddedTemplate } from './embedded-template.ts'
 import { EVM_CHAIN_ID, EvmNode } from './evm.ts'
 import { Folder } from './folder.ts'
 import { isComplete, prepareAccount, readKeys, writeKeys, type Keys } from './keys.ts'
@@ -85,7 +87,7 @@ export class Devnet implements AsyncDisposable {
       solana: { ...chains.solana, rpcUrl: chains.solana.rpcUrl, wsUrl: chains.solana.wsUrl, slotTimeMs: slotTime(options) },
     })
     await writeFile(folder.in('networks.json'), JSON.stringify(networks))
-    const keys = folder.complete ? await laterStart(folder, options) : await firstStart(folder, chains, { ...options, say })
+    const keys = folder.complete ? await laterStart(folder, options) : await firstStart(folder, chains, { ...options, bff: programs.bff, say })
     const started: Started = { folder, chains, networks, keys }
     const setting = { folder, ports, keys, databaseUrl: options.databaseUrl, relayUrl: options.relayUrl, shop: programs.seller, say }
     if (programs.service) {
@@ -181,12 +183,14 @@ async function startChains(stack: AsyncDisposableStack, folder: Folder, options:
 }
 
 /** Tokens, account, keys and history: once for each folder, before the service takes its database. */
-async function firstStart(folder: Folder, chains: Chains, options: Starting): Promise<Keys> {
+async function firstStart(folder: Folder, chains: Chains, options: Starting & { bff: boolean }): Promise<Keys> {
   const { databaseUrl, seed = true, say } = options
   say('First start: preparing the database and the tokens.')
   const holders = [...Object.values(devnetWallets()), ...seedPayers()]
   // First, and alone: the embedded database blocks this thread while it sets itself up, and requests to the chains would time out.
-  await using opened = await openDatabase(databaseUrl ? { url: databaseUrl } : { dataDir: folder.in('service') }, SERVICE_SCHEMA)
+  const template = databaseUrl ? undefined : await embeddedTemplate()
+  if (template && options.bff) await (await openDatabase({ dataDir: folder.in('bff'), template }, BFF_SCHEMA))[Symbol.asyncDispose]()
+  await using opened = await openDatabase(databaseUrl ? { url: databaseUrl } : { dataDir: folder.in('service'), template }, SERVICE_SCHEMA)
   await Promise.all([
     deployEvmTokens(
       chains.evm,

@@ -1,9 +1,9 @@
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPaymentId } from '#contract/payment.ts'
 import { openDatabase, type Database, type OpenDatabase } from '#postgres/open.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { createCookieValue, createId, hashCookieValue } from '../session/random.ts'
+import { BFF_SCHEMA } from './migrations-folder.ts'
 import { deleteExpiredChallenges, insertChallenge, takeChallenge } from './challenges.ts'
 import {
   deleteExpiredSessions,
@@ -18,7 +18,6 @@ import {
   type SessionRow,
 } from './sessions.ts'
 
-const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
 const NOW = new Date('2026-11-21T10:00:00Z')
 const later = (minutes: number): Date => new Date(NOW.getTime() + minutes * 60_000)
 
@@ -28,7 +27,7 @@ describe.each(ENGINES)('the store on %s', (engine) => {
   let db: Database
   beforeAll(async () => {
     target = await createTestDatabase(engine)
-    opened = await openDatabase(target.target, { migrations: MIGRATIONS, schema: 'bff' })
+    opened = await openDatabase(target.target, BFF_SCHEMA)
     db = opened.db
   })
   afterAll(async () => {

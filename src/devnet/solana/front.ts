@@ -6,6 +6,7 @@ import { answers, type Chain } from './answers.ts'
 import { ANSWER_WITHIN_MS } from './surfnet.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024
+const KEEP_ALIVE_MS = 60_000
 
 const Request = v.looseObject({ method: v.string(), params: v.optional(v.array(v.unknown()), []), id: v.optional(v.unknown(), null) })
 
@@ -23,6 +24,8 @@ export class Front implements AsyncDisposable {
     const http = createServer((request, response) => {
       serve(chain, request, response).catch(() => response.destroy())
     })
+    // A client that was kept busy for seconds must not find its connection closed under the next request.
+    http.keepAliveTimeout = KEEP_ALIVE_MS
     await new Promise<void>((resolve, reject) => http.once('error', reject).listen(ports.http, '127.0.0.1', resolve))
     const sockets = new WebSocketServer({ host: '127.0.0.1', port: ports.ws })
     await new Promise<void>((resolve, reject) => sockets.once('error', reject).once('listening', resolve))
