@@ -11,7 +11,7 @@ import { proveTransfer, proveTxid } from '#testing/proofs.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { fundSolana, until, type Chains } from './chain.ts'
-import { connect, expectReviewed, signButton } from './checkout.ts'
+import { expectReviewed, signButton } from './checkout.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { signIn } from './seller.ts'
@@ -114,15 +114,16 @@ test('a transfer that names the payee for the network fee is co-signed, with the
   const proof = proveTransfer(terms, await signedTransfer(net, chains, { payer, memo, sponsor: own }))
   const person = await seller()
   const page = await signIn(person, '/payments')
-  await connect(page, 'Phantom')
   await page.goto('/verify')
   await tabTo(page.getByLabel('What do you want to check?'))
   await page.keyboard.insertText(proof)
   await tabTo(page.getByRole('button', { name: 'Check only' }))
   await page.keyboard.press('Enter')
   await expect(page.getByText('The proof names your wallet for the network fee')).toBeVisible({ timeout: 45_000 })
-  await tabTo(page.getByRole('button', { name: 'Prepare the transaction' }))
-  await page.keyboard.press('Enter')
+  for (const name of ['Connect the receiving wallet', 'Connect Phantom on Solana', 'Prepare the transaction']) {
+    await tabTo(page.getByRole('button', { name }))
+    await page.keyboard.press('Enter')
+  }
   await expectReviewed(page, 'Phantom')
   await expect(page.getByRole('row', { name: /^Fee paid by/ })).toContainText(own)
   await tabTo(signButton(page, 'Phantom'))

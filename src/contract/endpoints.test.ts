@@ -35,6 +35,7 @@ const VALID: Record<string, string> = {
   'linkPay body': `{"link":"${LINK}","walletAddress":"${EVM}"}`,
   'hostedIntent body': `{"network":"eip155:1","from":"${EVM}","to":"${EVM}","asset":"ETH","amount":0.01,"signer":"${EVM}"}`,
   'hostedSend body': '{"nonce":"x","signature":"y"}',
+  'keyApproval body': `{"signer":"${EVM}","deed":{"kind":"create","terms":{"name":"till","scopes":["payment:read"]}}}`,
   'noteRead body': `{"paymentIds":["pay_${'1'.repeat(22)}"]}`,
   'noteWrite body': `{"paymentIds":["pay_${'1'.repeat(22)}"]}`,
   'relay body': '{"method":"GET","url":"https://shop.example/a","headers":[]}',

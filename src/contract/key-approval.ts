@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ApiKeyInput, GRACE_SECONDS, keyId, type ApiKeyRow } from './api-key-body.ts'
+import { ApiKeyInput, keyId, RotationInput, type ApiKeyRow, type GRACE_SECONDS } from './api-key-body.ts'
 import { timestamp } from './fields.ts'
 
 /**
@@ -14,8 +14,6 @@ export type KeyDeed =
 /** The header of the request that the signature is for: the challenge's id, a space, the signature. */
 export const APPROVAL_HEADER = 'X-Approval'
 
-const graceSeconds = v.pipe(v.number(), v.picklist(GRACE_SECONDS))
-
 export const keyApprovalEndpoints = {
   /** The text that a wallet of this desk has to sign, for one request. */
   keyApproval: {
@@ -26,7 +24,7 @@ export const keyApprovalEndpoints = {
       signer: v.pipe(v.string(), v.maxLength(64)),
       deed: v.variant('kind', [
         v.strictObject({ kind: v.literal('create'), terms: ApiKeyInput }),
-        v.strictObject({ kind: v.literal('rotate'), id: keyId, name: v.pipe(v.string(), v.maxLength(100)), graceSeconds }),
+        v.strictObject({ kind: v.literal('rotate'), id: keyId, name: v.pipe(v.string(), v.maxLength(100)), ...RotationInput.entries }),
       ]),
     }),
     response: v.object({ id: v.string(), message: v.string(), expiresAt: timestamp }),
