@@ -12,6 +12,7 @@ import { payment } from '#service/db/schema.ts'
 import { recordEvent } from '#service/events/record.ts'
 import { createService, type RunningService } from '#service/service.ts'
 import { Browser } from './desk-browser.ts'
+import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { createTestKey, insertTestPayment } from './service-app.ts'
 
 export const ORIGIN = 'http://localhost:4173'
@@ -22,6 +23,8 @@ export const DEAF_NETWORKS: Network[] = [
   { ...deaf, network: 'eip155:31337', name: 'Local Ethereum', assets: [NATIVE_ETH] },
   { ...deaf, network: SOLANA_DEVNET, name: 'Local Solana', assets: [NATIVE_SOL] },
 ]
+
+type Both<T> = { service: T; bff: T }
 
 type Options = {
   networks?: Network[]
@@ -42,15 +45,18 @@ export class Desk {
   readonly #options: Options
   readonly #folder = mkdtempSync(join(tmpdir(), 'paydesk-desk-'))
   /** The same after a restart, and nobody else's in between. */
-  readonly #ports: { service: number; bff: number }
+  readonly #ports: Both<number>
+  readonly #databases: Both<TestDatabase>
 
-  private constructor(options: Options, ports: { service: number; bff: number }) {
+  private constructor(options: Options, { ports, databases }: { ports: Both<number>; databases: Both<TestDatabase> }) {
     this.#options = options
     this.#ports = ports
+    this.#databases = databases
   }
 
   static async open(options: Options = {}): Promise<Desk> {
-    const desk = new Desk(options, { service: await freePort(), bff: await freePort() })
+    const databases = { service: await createTestDatabase('postgres'), bff: await createTestDatabase('postgres') }
+    const desk = new Desk(options, { ports: { service: await freePort(), bff: await freePort() }, databases })
     await desk.startService()
     const made = await createTestKey(desk.service.context.db, { plan: options.plan, scopes: options.scopes })
     desk.key = made.key
@@ -67,10 +73,10 @@ export class Desk {
     this.service = await createService({
       host: '127.0.0.1',
       port: this.#ports.service,
-      database: { dataDir: join(this.#folder, 'service') },
+      database: this.#databases.service.target,
       networks: this.networks,
       logLevel: 'silent',
-      vaultKey: { file: join(this.#folder, 'service', 'vault.key') },
+      vaultKey: { file: join(this.#folder, 'vault.key') },
       crashAt: undefined,
     })
   }
@@ -81,7 +87,7 @@ export class Desk {
       port: this.#ports.bff,
       serviceUrl: `http://127.0.0.1:${this.#ports.service}`,
       serviceApiKey: this.key,
-      database: { dataDir: join(this.#folder, 'bff') },
+      database: this.#databases.bff.target,
       networks: this.networks,
       allowedOrigins: [ORIGIN],
       sellerWallets: [],
@@ -131,6 +137,8 @@ export class Desk {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stopBff()
     await this.stopService()
+    await this.#databases.bff[Symbol.asyncDispose]()
+    await this.#databases.service[Symbol.asyncDispose]()
     rmSync(this.#folder, { recursive: true, force: true })
   }
 }

@@ -1,10 +1,11 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync, chownSync } from 'node:fs'
+import { chownSync, cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { PGlite } from '@electric-sql/pglite'
+import { env } from 'node:process'
 import pg from 'pg'
+import { embeddedTemplate } from '#devnet/embedded-template.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
 
 const require = createRequire(import.meta.url)
@@ -13,27 +14,39 @@ const require = createRequire(import.meta.url)
 export const ENGINES = ['pglite', 'postgres'] as const
 export type Engine = (typeof ENGINES)[number]
 
-/** `restart`: the server dies as in a crash and comes back, for every database on it; `whileAway` runs between the two. Only of `postgres`. */
-export type TestDatabase = {
-  target: DatabaseTarget
-  restart?: (whileAway: () => Promise<void>) => Promise<void>
+export type TestDatabase = { target: DatabaseTarget; [Symbol.asyncDispose](): Promise<void> }
+
+/** Names the folder of the socket of a server that all test files of a run share; without it, this process starts one of its own. */
+export const SHARED_SERVER = 'PAYDESK_TEST_POSTGRES'
+
+/** An empty database of its own. */
+export async function createTestDatabase(engine: Engine): Promise<TestDatabase> {
+  if (engine === 'pglite') return { target: { dataDir: 'memory://', template: await embeddedTemplate() }, [Symbol.asyncDispose]: async () => {} }
+  const folder = env[SHARED_SERVER]
+  if (folder === undefined) return createOnOwnServer()
+  const { url, dispose } = await createDatabase(folder)
+  return { target: { url }, [Symbol.asyncDispose]: dispose }
+}
+
+export type OwnDatabase = {
+  target: { url: string }
+  /** The server dies as in a crash and comes back, for every database on it; `whileAway` runs between the two. */
+  restart: (whileAway: () => Promise<void>) => Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** An empty database of its own. The Postgres server behind it lives as long as one of its databases. */
-export async function createTestDatabase(engine: Engine): Promise<TestDatabase> {
-  if (engine === 'pglite') return { target: { dataDir: 'memory://', template: await pgliteTemplate() }, [Symbol.asyncDispose]: async () => {} }
+/** An empty database on the server of this process, which lives as long as one of its databases. */
+export async function createOnOwnServer(): Promise<OwnDatabase> {
   users++
   try {
     server ??= startServer()
-    const { url, connect, restart } = await server
-    const name = `test_${crypto.randomUUID().replaceAll('-', '')}`
-    await connect((client) => client.query(`create database ${name}`))
+    const { folder, restart } = await server
+    const { url, dispose } = await createDatabase(folder)
     return {
-      target: { url: url(name) },
+      target: { url },
       restart,
       [Symbol.asyncDispose]: async () => {
-        await connect((client) => client.query(`drop database ${name} with (force)`))
+        await dispose()
         await leave()
       },
     }
@@ -43,10 +56,22 @@ export async function createTestDatabase(engine: Engine): Promise<TestDatabase> 
   }
 }
 
-type Server = {
-  url: (database: string) => string
-  connect: (use: (client: pg.Client) => Promise<unknown>) => Promise<void>
-  restart: (whileAway: () => Promise<void>) => Promise<void>
+async function createDatabase(folder: string): Promise<{ url: string; dispose: () => Promise<void> }> {
+  const url = (database: string) => `postgres://postgres@${encodeURIComponent(folder)}/${database}`
+  const ask = async (statement: string) => {
+    const client = new pg.Client({ connectionString: url('postgres') })
+    await client.connect()
+    await client.query(statement).finally(() => client.end())
+  }
+  const name = `test_${crypto.randomUUID().replaceAll('-', '')}`
+  await ask(`create database ${name}`)
+  return { url: url(name), dispose: () => ask(`drop database ${name} with (force)`) }
+}
+
+export type Server = {
+  /** Of its socket. */
+  folder: string
+  restart: OwnDatabase['restart']
   stop: () => Promise<void>
 }
 
@@ -64,7 +89,7 @@ async function leave(): Promise<void> {
 const READY_WITHIN_MS = 20_000
 
 /** Postgres from the npm package, behind a Unix socket in a folder of its own: no port can be taken. It refuses to run as root, so root lends it `nobody`. */
-async function startServer(): Promise<Server> {
+export async function startServer(): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), 'paydesk-postgres-'))
   const user = process.getuid?.() === 0 ? nobody() : undefined
   if (user) chownSync(folder, user.uid, user.gid)
@@ -77,7 +102,7 @@ async function startServer(): Promise<Server> {
   })
   if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.error?.message ?? initdb.stderr}`)
 
-  const settings = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${folder}`, '-c', 'fsync=off', '-c', 'max_connections=200']
+  const settings = ['-c', 'listen_addresses=', '-c', `unix_socket_directories=${folder}`, '-c', 'fsync=off', '-c', 'max_connections=400']
   const launch = () => spawn(join(bin, 'postgres'), ['-D', data, ...settings], { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   let child = launch()
   const kill = () => child.kill('SIGQUIT')
@@ -88,18 +113,8 @@ async function startServer(): Promise<Server> {
     child.kill(signal)
     await ended
   }
-  const url = (database: string) => `postgres://postgres@${encodeURIComponent(folder)}/${database}`
   return {
-    url,
-    async connect(use) {
-      const client = new pg.Client({ connectionString: url('postgres') })
-      await client.connect()
-      try {
-        await use(client)
-      } finally {
-        await client.end()
-      }
-    },
+    folder,
     async restart(whileAway) {
       await end('SIGQUIT')
       await whileAway()
@@ -158,22 +173,4 @@ function binaries(folder: string, user: User | undefined): string {
   const copy = join(folder, 'native')
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true })
   return join(copy, 'bin')
-}
-
-/** A fresh embedded database takes seconds to make and a third of one to copy, so the first test of a machine keeps one. */
-async function pgliteTemplate(): Promise<Blob> {
-  const root = dirname(require.resolve('@electric-sql/pglite')).split('node_modules')[0] ?? ''
-  const { version } = JSON.parse(readFileSync(join(root, 'node_modules/@electric-sql/pglite/package.json'), 'utf8')) as { version: string }
-  const file = join(root, 'node_modules/.cache/paydesk', `pglite-${version}.tar`)
-  if (!existsSync(file)) {
-    const client = await PGlite.create('memory://')
-    const dump = await client.dumpDataDir('none')
-    await client.close()
-    mkdirSync(dirname(file), { recursive: true })
-    // Another worker may do the same: whoever is last replaces a whole file by a whole file.
-    const own = `${file}.${process.pid}`
-    writeFileSync(own, new Uint8Array(await dump.arrayBuffer()))
-    renameSync(own, file)
-  }
-  return new Blob([readFileSync(file)])
 }

@@ -18,7 +18,7 @@ export type OpenedContext = AsyncDisposable & { context: Context; actor: Actor }
 export async function openContext(networks: readonly Network[], options: { engine?: Engine; now?: () => Date; beside?: Context } = {}): Promise<OpenedContext> {
   const { beside } = options
   await using stack = new AsyncDisposableStack()
-  const target = beside ? beside.config.database : stack.use(await createTestDatabase(options.engine ?? 'pglite')).target
+  const target = beside ? beside.config.database : stack.use(await createTestDatabase(options.engine ?? 'postgres')).target
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const context: Context = {
     config: { host: '127.0.0.1', port: 0, database: target, networks: [...networks], logLevel: 'silent', vaultKey: { file: 'unused' }, crashAt: undefined },

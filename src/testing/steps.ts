@@ -5,7 +5,7 @@ export type Step = {
   report?: string
 }
 
-const vitest = (project: string): Step => ({
+const vitest = (project: string, ...more: string[]): Step => ({
   name: project,
   command: [
     'vitest',
@@ -17,6 +17,7 @@ const vitest = (project: string): Step => ({
     '--reporter=default',
     '--reporter=json',
     `--outputFile.json=test-results/${project}.json`,
+    ...more,
   ],
   report: `test-results/${project}.json`,
 })
@@ -29,7 +30,8 @@ export const steps: readonly Step[] = [
   { name: 'knip', command: ['knip'] },
   vitest('unit'),
   { name: 'build', command: ['vite', 'build', '--logLevel', 'warn'] },
-  vitest('integration'),
+  // Its tests wait for blocks and timers more than they compute: one more of them than there are processors.
+  vitest('integration', '--maxWorkers=3'),
   // The short form of `npm run chaos:kill`.
   { name: 'chaos', command: ['node', 'src/testing/chaos/kill.ts'] },
   { name: 'e2e', command: ['playwright', 'test', '-c', 'e2e/playwright.config.ts'], report: 'test-results/e2e.json' },

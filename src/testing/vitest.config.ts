@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { translations } from '../web/locales/macros.ts'
+import { LongestFirst } from './longest-first.ts'
 
 const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] }
 
@@ -28,12 +29,14 @@ export default defineConfig({
           name: 'integration',
           include: ['src/{egress,postgres,service,bff,devnet}/**/*.test.ts', 'src/testing/*.test.ts'],
           exclude: ['src/testing/repository.test.ts'],
+          globalSetup: [fileURLToPath(new URL('shared-postgres.ts', import.meta.url))],
           testTimeout: 60_000,
           hookTimeout: 90_000,
         },
       },
     ],
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     teardownTimeout: 20_000,
     retry: 0,
     passWithNoTests: false,

@@ -123,7 +123,11 @@ test('whoever missed more than is kept is told to read everything again, once, a
   const reader = await open(seller)
   const start = reader.lastEventId
   reader.close()
-  for (let index = 0; index < RING / 3 + 2; index++) await pay()
+  const watching = await open(operator)
+  const missed: string[] = []
+  for (let index = 0; index < RING / 3 + 2; index++) missed.push(...(await pay()))
+  // Whoever comes now begins after all of these.
+  await hears(watching, missed)
   const all = await open(operator)
   const late = await open(seller, start)
   await expect.poll(() => late.events.map(({ event }) => event), { timeout: 20_000 }).toEqual(['reset'])

@@ -9,7 +9,7 @@ import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
 import { openFileVault } from '#service/wallets/file-vault.ts'
 import { startEvm, startGate, startSolana } from '../local-chains.ts'
-import { createTestDatabase } from '../postgres.ts'
+import { createOnOwnServer } from '../postgres.ts'
 import { createTestKey } from '../service-app.ts'
 
 const ETH = 10n ** 18n
@@ -42,9 +42,7 @@ export async function openCrashStage(): Promise<CrashStage> {
   stack.defer(() => clearInterval(mining))
   const solana = stack.use(await startSolana({ slotTimeMs: 100 }))
   const gates = [stack.use(await startGate(evm.rpcUrl)), stack.use(await startGate(solana.rpcUrl))] as const
-  const database = stack.use(await createTestDatabase('postgres'))
-  const { target, restart } = database
-  if (!('url' in target) || !restart) throw new Error('Expected a server.')
+  const { target, restart } = stack.use(await createOnOwnServer())
   const { db } = stack.use(await openDatabase(target, { ...SERVICE_SCHEMA, onWarning: () => {} }))
   const vaultKeyFile = join(folder, 'vault.key')
   const vault = openFileVault(vaultKeyFile)
