@@ -7,8 +7,8 @@ export default defineConfig({
   testDir: '.',
   testMatch: '*.e2e.ts',
   outputDir: '../test-results/e2e',
-  // One devnet serves the whole run, so one worker.
-  workers: 1,
+  // Each has a devnet and a browser of its own, which mostly wait: for blocks, and for a page to say so.
+  workers: 2,
   retries: 0,
   forbidOnly: true,
   timeout: 60_000,
