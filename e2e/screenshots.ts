@@ -21,6 +21,9 @@ const SIZES = [
   { width: 390, height: 844 },
 ]
 
+/** A browser without a graphics card draws a tall page anew at every change of its window. */
+const PATIENCE_MS = 120_000
+
 const wanted = process.argv.slice(2)
 const all = join(import.meta.dirname, '../test-results/screenshots')
 await mkdir(all, { recursive: true })
@@ -64,11 +67,11 @@ async function draw(page: Page, name: string): Promise<void> {
       await page.emulateMedia({ colorScheme })
       const shown = `${name} ${size.width} ${colorScheme}`
       const known = README.get(shown)
-      if (known) await page.screenshot({ path: join(import.meta.dirname, 'screenshots', `${known}.png`), animations: 'disabled' })
+      if (known) await page.screenshot({ path: join(import.meta.dirname, 'screenshots', `${known}.png`), animations: 'disabled', timeout: PATIENCE_MS })
       // As tall as what is on it: what sticks to the window's edges would otherwise stand in the middle of the picture.
       const height = await page.evaluate(() => document.documentElement.scrollHeight)
       await page.setViewportSize({ width: size.width, height: Math.max(size.height, height) })
-      await page.screenshot({ path: join(all, `${shown}.png`), animations: 'disabled' })
+      await page.screenshot({ path: join(all, `${shown}.png`), animations: 'disabled', timeout: PATIENCE_MS })
       await page.setViewportSize(size)
     }
   }
