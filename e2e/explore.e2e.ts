@@ -113,7 +113,7 @@ test('an issue for WETH: one leave for exactly the price, one signature over eve
   await expectReviewed(page, 'MetaMask')
   await expect(page.getByText('First you let Permit2 take at most')).toBeVisible()
   await expect(page.getByRole('row', { name: /^Amount/ })).toContainText('at most 0.025 WETH')
-  await expect(page.getByRole('row', { name: /^Carried out by/ })).toContainText(PERMIT2)
+  await expect(page.getByRole('row', { name: /^Taken by/ })).toContainText(PERMIT2)
   await signButton(page, 'MetaMask').click()
 
   // The leave is on the chain; the payment itself is reviewed on its own.

@@ -15,7 +15,7 @@ const LABELS: Readonly<Record<MatchRow['field'], MessageDescriptor>> = {
   recipient: msg`To`,
   amount: msg`Amount`,
   asset: msg`Currency`,
-  spender: msg`Carried out by`,
+  spender: msg`Taken by`,
   contract: msg`By the rules of`,
   fee: msg`Network fee`,
   rent: msg`Account rent`,

@@ -4,6 +4,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import type { PaymentOrder, Simulation } from '../../payment/order.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { Badge, type Tone } from '../../ui/Badge.tsx'
+import { cx } from '../../ui/cx.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 
@@ -35,8 +36,8 @@ export function SimulationResult({ simulation, order }: { simulation: Simulation
         </p>
       )}
       {simulation.state === 'running' && <Skeleton className="mt-3 h-16" />}
-      {simulation.state === 'passed' && (
-        <dl className="mt-3 grid gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-2">
+      {simulation.state === 'passed' && simulation.changes.length > 0 && (
+        <dl className={cx('mt-3 grid gap-px overflow-hidden rounded-lg border border-line bg-line', simulation.changes.length > 1 && 'sm:grid-cols-2')}>
           {simulation.changes.map(({ who, asset: { address, decimals, symbol, native }, beforeAtomic, afterAtomic }) => (
             <div className="bg-surface px-4 py-3" key={`${who} ${address}`}>
               <dt className="text-sm text-muted">{who === 'you' ? t`Your balance` : t`Recipient’s balance`}</dt>

@@ -15,7 +15,7 @@ export function ApproveStep({ approval, approving }: { approval: Approval; appro
       </p>
       <pre
         aria-label={message.split('\n')[0]}
-        className="max-h-80 overflow-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px] break-words whitespace-pre-wrap"
+        className="max-h-[52vh] overflow-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px] leading-5 break-words whitespace-pre-wrap"
         tabIndex={0}
       >
         {message}

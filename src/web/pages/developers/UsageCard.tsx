@@ -24,6 +24,7 @@ export function UsageCard() {
   const period = search.period ?? 'hour'
   const { data, error, isFetching, refetch } = useQuery({ ...usageQuery(period), placeholderData: keepPreviousData })
   const { data: keys = [] } = useQuery(apiKeysQuery)
+  const asked = [...new Set([...(data?.usage ?? []).map(({ endpoint }) => endpoint), ...(search.endpoint ? [search.endpoint] : [])])].toSorted()
   const go = (next: Partial<typeof search>) => navigate(pathTo('developers', { search: { ...search, ...next } }), { replace: true })
   return (
     <Card title={<Trans>Usage</Trans>}>
@@ -45,15 +46,22 @@ export function UsageCard() {
             </option>
           ))}
         </Select>
+        <Select
+          aria-label={t`Endpoint`}
+          className="min-w-44 max-w-full"
+          onChange={(event) => go({ endpoint: event.target.value || undefined })}
+          value={search.endpoint ?? ''}
+        >
+          <option value="">{t`All endpoints`}</option>
+          {asked.map((each) => (
+            <option key={each} value={each}>
+              {nameEndpoint(each)}
+            </option>
+          ))}
+        </Select>
       </div>
       {data ? (
-        <Usage
-          data={data}
-          endpoint={search.endpoint}
-          keyId={search.key}
-          onEndpoint={(endpoint) => go({ endpoint })}
-          period={period}
-        />
+        <Usage data={data} endpoint={search.endpoint} keyId={search.key} period={period} />
       ) : error ? (
         <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
       ) : (
@@ -68,12 +76,11 @@ type UsageProps = {
   keyId: string | undefined
   /** The one whose requests are charted; all of them otherwise. */
   endpoint: string | undefined
-  onEndpoint: (endpoint: string | undefined) => void
   period: 'hour' | 'day'
 }
 
 /** What became of the requests over time, and which endpoints they went to. */
-function Usage({ data, keyId, endpoint, onEndpoint, period }: UsageProps) {
+function Usage({ data, keyId, endpoint, period }: UsageProps) {
   const { t } = useLingui()
   const zone = usePreferences().timeZone
   const rows = data.usage.filter((row) => keyId === undefined || row.keyId === keyId)
@@ -86,17 +93,9 @@ function Usage({ data, keyId, endpoint, onEndpoint, period }: UsageProps) {
     formatDate(at, period === 'day' ? { day: 'numeric', month: 'short', timeZone } : { hour: '2-digit', minute: '2-digit', timeZone })
   return (
     <>
-      <div className="mb-1 flex min-h-9 flex-wrap items-center justify-between gap-2 text-sm text-muted">
+      <p className="mb-1 text-sm text-muted">
         <Plural one="# request" other="# requests" value={total} />
-        <Select aria-label={t`Endpoint`} className="max-w-full" onChange={(event) => onEndpoint(event.target.value || undefined)} value={endpoint ?? ''}>
-          <option value="">{t`All endpoints`}</option>
-          {[...new Set([...endpoints.map((each) => each.endpoint), ...(endpoint === undefined ? [] : [endpoint])])].map((each) => (
-            <option key={each} value={each}>
-              {nameEndpoint(each)}
-            </option>
-          ))}
-        </Select>
-      </div>
+      </p>
       <CountBars
         bars={countBuckets(charted, { since: data.since, until: data.until, ms: USAGE_PERIODS[period].ms }).map(({ at, ...parts }) => ({
           name: nameOf(at),

@@ -121,7 +121,7 @@ function Allowing({ run, look, renew, onLeave }: AllowingProps) {
 
 function Summary({ run }: { run: PaymentRun }) {
   const { order } = run.state()
-  const network = useNetwork(order.network)
+  const networkName = useNetwork(order.network)?.name ?? order.network
   return (
     <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
       <p className="text-sm text-muted">
@@ -130,8 +130,12 @@ function Summary({ run }: { run: PaymentRun }) {
       <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} exact size="xl" symbol={order.asset.symbol} />
       <p className="mt-2 text-sm text-muted">
         <Trans>
-          from your account on {network?.name ?? order.network}, and only where you sign for it. Permit2 is the contract{' '}
-          <Address copy full value={order.recipient} />. This moves nothing but the network fee; the payment itself comes after it.
+          from your account on {networkName}, and only where you sign for it. This moves nothing but the network fee; the payment itself comes after it.
+        </Trans>
+      </p>
+      <p className="mt-2 text-sm text-muted">
+        <Trans>
+          Permit2 is the contract <Address copy full value={order.recipient} />
         </Trans>
       </p>
     </div>
