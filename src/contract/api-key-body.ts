@@ -55,5 +55,5 @@ export const ApiKeyInput = v.strictObject({
 })
 
 export const RotationInput = v.strictObject({
-  graceSeconds: v.pipe(plainNumber, v.picklist(GRACE_SECONDS, `Expected one of ${GRACE_SECONDS.join(', ')}.`)),
+  graceSeconds: v.picklist(GRACE_SECONDS, `Expected one of ${GRACE_SECONDS.join(', ')}.`),
 })
