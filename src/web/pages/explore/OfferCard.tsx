@@ -82,7 +82,7 @@ function Steps({ usable }: { usable: Usable }) {
       {usable.way === 'sponsored' && <Trans>You sign one transaction. The seller sends it and pays the network fee; you need no {name}.</Trans>}
       {usable.way === 'permit' && (
         <Trans>
-          You sign once. The seller sends it and pays the network fee. The first time, you let Permit2 take the amount from you; that is a transaction of yours.
+          You sign once. The seller sends it and pays the network fee. Before it, you let Permit2 take exactly this amount, in a transaction of yours.
         </Trans>
       )}
       {usable.way === 'transaction' && <Trans>You send one transaction. Its memo is the proof.</Trans>}
