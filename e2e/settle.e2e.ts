@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test'
-import { Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js'
+import { PublicKey, VersionedTransaction, type Keypair } from '@solana/web3.js'
 import { createWalletClient, erc20Abi, http, parseEther, type Address, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'

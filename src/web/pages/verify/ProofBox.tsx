@@ -14,7 +14,9 @@ export type ProofBoxProps = {
   text: string
   found: Recognized
   onText: (text: string) => void
-  /** Rows, a CSV or a JSON file of proofs. */ many?: boolean
+  /** Rows, a CSV or a JSON file of proofs. */
+  many?: boolean
+  /** The kinds of files that are offered. */
   accept: string
 }
 
@@ -82,19 +84,7 @@ export function ProofBox({ text, found, onText, many, accept }: ProofBoxProps) {
         </Banner>
       )}
       <div className="mt-3 flex flex-wrap gap-2">
-        <label className="touch-target inline-flex h-8 cursor-pointer items-center gap-1.5 rounded-lg border border-edge bg-surface px-2.5 text-sm font-medium text-ink hover:bg-hover has-focus-visible:outline-2 has-focus-visible:outline-accent">
-          <Icon name="external" />
-          <Trans>Open a file</Trans>
-          <input
-            accept={accept}
-            className="sr-only"
-            onChange={(event) => {
-              void read(event.target.files?.[0])
-              event.target.value = ''
-            }}
-            type="file"
-          />
-        </label>
+        <FilePicker accept={accept} onFile={(file) => void read(file)} />
         {text !== '' && (
           <Button onClick={() => onText('')} size="sm" variant="quiet">
             <Trans>Clear</Trans>
@@ -102,5 +92,23 @@ export function ProofBox({ text, found, onText, many, accept }: ProofBoxProps) {
         )}
       </div>
     </div>
+  )
+}
+
+function FilePicker({ accept, onFile }: { accept: string; onFile: (file: File | undefined) => void }) {
+  return (
+    <label className="touch-target inline-flex h-8 cursor-pointer items-center gap-1.5 rounded-lg border border-edge bg-surface px-2.5 text-sm font-medium text-ink hover:bg-hover has-focus-visible:outline-2 has-focus-visible:outline-accent">
+      <Icon name="external" />
+      <Trans>Open a file</Trans>
+      <input
+        accept={accept}
+        className="sr-only"
+        onChange={(event) => {
+          onFile(event.target.files?.[0])
+          event.target.value = ''
+        }}
+        type="file"
+      />
+    </label>
   )
 }
