@@ -19,6 +19,7 @@ import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Mark } from '../../ui/Mark.tsx'
 import { Spinner } from '../../ui/Spinner.tsx'
+import { Time } from '../../ui/Time.tsx'
 import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
 import { Confirmations } from './Confirmations.tsx'
 import { ReceiptButtons } from './ReceiptButtons.tsx'
@@ -59,7 +60,9 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         </div>
       </div>
 
-      <Confirmations state={state} />
+      <div className="print:hidden">
+        <Confirmations state={state} />
+      </div>
 
       <Facts className="mt-6 border-t border-line pt-4">
         <Fact name={t`To`} under="always">
@@ -67,6 +70,9 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         </Fact>
         <Fact name={t`From`} under="always">
           <Address copy full href={network && explorerLink(network, 'address', order.sender)} value={order.sender} />
+        </Fact>
+        <Fact name={t`Date`}>
+          <Time at={order.createdAt} look="full" />
         </Fact>
         <Fact name={t`Network`}>{network?.name ?? order.network}</Fact>
         {landed && (
