@@ -1,10 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { Desk } from '#testing/desk.ts'
 import { evmWallet, type Browser } from '#testing/desk-browser.ts'
 
 let desk: Desk
+/** Where set, the proxy's clock stands still. */
+let still: Date | undefined
 beforeAll(async () => {
-  desk = await Desk.open({ plan: 'standard', bff: { trustedProxyHops: 1 } })
+  desk = await Desk.open({ plan: 'standard', bff: { trustedProxyHops: 1 }, overrides: { now: () => still ?? new Date() } })
+})
+afterEach(() => {
+  still = undefined
 })
 afterAll(() => desk?.[Symbol.asyncDispose]())
 
@@ -18,6 +23,9 @@ async function signedIn(): Promise<Browser> {
 
 test('identical reads at the same time ask the service once', async () => {
   const browser = await signedIn()
+  // Where the events begin, what was read before is asked again.
+  await expect.poll(() => desk.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
+  still = new Date()
   const before = desk.bff.context.budgets.quota.remaining(Date.now())
   const answers = await Promise.all(Array.from({ length: 25 }, () => browser.get('/api/payments?limit=7', from('10.0.0.1'))))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
