@@ -1,4 +1,5 @@
 import { AxeBuilder } from '@axe-core/playwright'
+import { expectAccessibleInBothThemes } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { signIn } from './seller.ts'
 
@@ -13,12 +14,14 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   // The wallet's word is asked for, over these very terms; without it there is no key.
   await expect(dialog.getByText('May: payment:read')).toBeVisible()
   await expect(dialog.getByText('Name: "Till one"')).toBeVisible()
+  await expectAccessibleInBothThemes(page)
   person.ethereum.signing = 'reject'
   await dialog.getByRole('button', { name: 'Sign with MetaMask' }).click()
   await expect(dialog.getByText('You cancelled in MetaMask.')).toBeVisible()
   person.ethereum.signing = 'approve'
   await dialog.getByRole('button', { name: 'Sign with MetaMask' }).click()
   await expect(dialog.getByRole('heading', { name: 'Copy your key now' })).toBeVisible()
+  await expectAccessibleInBothThemes(page)
   await page.keyboard.press('Escape')
   await expect(dialog.getByRole('button', { name: 'Done' })).toBeDisabled()
   await dialog.getByRole('button', { name: 'Show' }).click()

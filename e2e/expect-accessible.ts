@@ -16,3 +16,10 @@ export async function expectAccessible(page: Page): Promise<void> {
   }
   await page.setViewportSize(SIZES.desk)
 }
+
+export async function expectAccessibleInBothThemes(page: Page): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await expectAccessible(page)
+  }
+}

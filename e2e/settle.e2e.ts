@@ -12,6 +12,7 @@ import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { fundSolana, until, type Chains } from './chain.ts'
 import { expectReviewed, signButton } from './checkout.ts'
+import { expectAccessibleInBothThemes } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { signIn } from './seller.ts'
@@ -91,14 +92,20 @@ test('a permit is carried out by the payee; a reload in the middle goes on with 
   await page.goto('/verify')
   await checkOnly(page, proof)
   await expect(page.getByRole('heading', { name: 'Valid, not settled yet' })).toBeVisible({ timeout: 45_000 })
+  await expectAccessibleInBothThemes(page)
   await page.getByRole('button', { name: 'Prepare the transaction' }).click()
   await expectReviewed(page, 'MetaMask')
+  await expectAccessibleInBothThemes(page)
   await page.reload()
   await expect(page.getByText('A settlement from this browser is not finished')).toBeVisible()
+  await page.goto('/')
+  await expect(page.getByText('A settlement from this browser is not finished')).toBeVisible()
+  await page.goto('/verify')
   await page.getByRole('button', { name: 'Go on' }).click()
   await expectReviewed(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
   await collected(page)
+  await expectAccessibleInBothThemes(page)
   expect(person.ethereum.sent).toHaveLength(1)
   expect((await held()) - before).toBe(amount)
   // Its end is told once, and nothing is left to go on with.
