@@ -12,7 +12,7 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
   await page.getByRole('checkbox', { name: 'Failed' }).check()
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/status=expired%2Cfailed/)
-  await expect(paymentRows(page).filter({ hasText: 'Final' })).toHaveCount(0)
+  await expect(paymentRows(page).getByText('Final', { exact: true })).toHaveCount(0)
 
   await page.getByRole('button', { name: 'Any amount' }).click()
   await page.getByLabel('Asset').selectOption('ETH')
