@@ -4,6 +4,7 @@ import { expect, test } from './fixtures.ts'
 import { signIn } from './seller.ts'
 
 test('a key is made, shown once, works, is rotated with a countdown, and deleted by its name', async ({ net, seller }) => {
+  test.slow()
   const person = await seller()
   const page = await signIn(person, '/developers')
   await page.getByRole('button', { name: 'Create key' }).click()
