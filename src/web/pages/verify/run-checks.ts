@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import type { PaymentPayload } from '#x402/payload.ts'
 import { serverNow } from '../../clock.ts'
-import { lookOnChain } from './chain-checks.ts'
+import { lookOnChain, type ChainView } from './chain-checks.ts'
 import type { Check, Outcome } from './check.ts'
 import type { Facts } from './facts.ts'
 import { checkLocally, type Expected } from './local-checks.ts'
@@ -28,9 +28,7 @@ export async function checkOnly(question: Question, askService: boolean): Promis
     lookOnChain(facts, expected),
     askService && !own ? askWhetherGood(payment, expected) : undefined,
   ])
-  // The service says "used" of a proof that this desk has accepted: with the money on the chain that is no fault of the proof.
-  const used = chain.settled && service?.checks.some(({ name, state }) => name === 'single_use' && state === 'bad')
-  const checks = [...local, ...chain.checks, ...distinct(service?.checks ?? [], used === true)]
+  const { checks, used } = joined({ local, chain, service: service?.checks ?? [] })
   const alone = chain.absent && !service ? t`The payment is not on the chain yet. Sign in with the receiving wallet, and the service looks further.` : null
   const mine = own ? t`The proof names your wallet for the network fee, so only you can settle it. Preparing that below checks the rest.` : null
   const undecided = chain.settled || service?.vouched ? null : (mine ?? chain.undecided ?? service?.undecided ?? alone)
@@ -41,7 +39,7 @@ export async function checkOnly(question: Question, askService: boolean): Promis
     undecided,
     transaction: chain.transaction,
     paymentId: null,
-    already: used === true,
+    already: used,
     signIn: service?.signIn ?? (!askService && !own),
   }
 }
@@ -64,7 +62,20 @@ export async function checkAndAccept(question: Question, accepting: Accepting): 
 
 /** What the service reads from the proof itself is read here too. */
 const READ_HERE = new Set(['scheme', 'network', 'method', 'format', 'asset', 'amount', 'recipient', 'resource'])
+/** Why a proof can be carried out no more, in the service's words and here: on record, on the chain, out of its time. */
+const OVER = new Set(['single_use', 'fresh', 'window'])
 
-function distinct(checks: readonly Check[], used: boolean): Check[] {
-  return checks.filter(({ name, state }) => (state === 'bad' ? !(used && name === 'single_use') : !READ_HERE.has(name)))
+export type Looks = { local: readonly Check[]; chain: Pick<ChainView, 'checks' | 'settled'>; service: readonly Check[] }
+
+/**
+ * All checks of a proof. Where the chain shows that it was carried out, that it can be carried out no more is the same news and no fault of it.
+ * `used`: it is on the service's record.
+ */
+export function joined({ local, chain, service }: Looks): { checks: Check[]; used: boolean } {
+  const isOver = ({ name, state }: Check) => chain.settled && state === 'bad' && OVER.has(name)
+  const news = service.filter(({ name, state }) => state === 'bad' || !READ_HERE.has(name))
+  return {
+    checks: [...local, ...chain.checks, ...news].filter((check) => !isOver(check)),
+    used: service.some((check) => isOver(check) && check.name === 'single_use'),
+  }
 }
