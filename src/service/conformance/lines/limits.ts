@@ -4,9 +4,10 @@ import { EVM_ADDRESS, UNKNOWN_PAYMENT } from '../samples.ts'
 
 const HISTORY = 'GET /payment/history/:walletAddress'
 const PLAN_LIMITS = ['100', '1000']
-/** Beyond the quota and its burst, with room for what refills meanwhile. */
+/** Beyond the quota and its burst. */
 const MOST_OF_QUOTA = 2
 const AT_ONCE = 25
+const MINUTE_MS = 60_000
 
 /** Sections 7 and 8: limits. The last line uses the key's minute up, so it comes last. */
 export const limitLines: Line[] = [
@@ -31,7 +32,10 @@ export const limitLines: Line[] = [
       const quota = Number(first.headers.get('x-ratelimit-limit') ?? PLAN_LIMITS[1])
       let refusal: Answer | undefined
       let sent = 1
-      while (refusal === undefined && sent < quota * MOST_OF_QUOTA) {
+      const startedAt = performance.now()
+      // What refills meanwhile comes on top: a busy service answers no faster than that for long stretches.
+      const most = () => quota * (MOST_OF_QUOTA + (performance.now() - startedAt) / MINUTE_MS)
+      while (refusal === undefined && sent < most()) {
         const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => probe.askOnce(ask)))
         sent += answers.length
         refusal = answers.find((answer) => answer.status === 429)
