@@ -12,10 +12,10 @@ const configPath = new URL('lingui.config.ts', import.meta.url).pathname
  */
 export function translations(): PluginOption[] {
   const preset = linguiTransformerBabelPreset({ descriptorFields: 'message', linguiConfig: getConfig({ configPath }) }, { configPath })
-  return [
-    babel({ presets: [{ ...preset, preset: { plugins: [...preset.preset.plugins, compileEnglish] } }] }),
-    lingui({ configPath, failOnCompileError: true }),
-  ]
+  // Babel looks for plugins from where the process was started; `npm start` may be told from anywhere.
+  const named: [name: string, options: object][] = preset.preset.plugins
+  const found = named.map(([name, options]) => [new URL(import.meta.resolve(name)).pathname, options])
+  return [babel({ presets: [{ ...preset, preset: { plugins: [...found, compileEnglish] } }] }), lingui({ configPath, failOnCompileError: true })]
 }
 
 type Node = { type: string; value?: unknown; key?: { name?: string; value?: string }; leadingComments?: readonly { value: string }[] | null }
