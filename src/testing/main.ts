@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
-import { addCounts, readCounts, type Counts } from './counts.ts'
+import { addReports, readReport, type Report } from './report.ts'
 import { steps, verifySteps, type Step } from './steps.ts'
 
-/** Runs all steps, or those named as arguments (`verify` stands for the fast ones), and ends with one line that sums them up. */
+/** Runs all steps, or those named as arguments (`verify` stands for the fast ones), and ends with each test that failed and one line that sums them up. */
 const named = process.argv.slice(2).flatMap((name) => (name === 'verify' ? verifySteps : [name]))
 const unknown = named.filter((name) => !steps.some((step) => step.name === name))
 if (unknown.length > 0) {
@@ -13,23 +13,24 @@ if (unknown.length > 0) {
 
 // The pinned Node comes first, so that every tool and every program a test starts runs on it.
 const env = { ...process.env, PATH: `${process.cwd()}/node_modules/.bin:${process.env.PATH}` }
-let total: Counts = { passed: 0, failed: 0, skipped: 0 }
+let total: Report = { passed: 0, failed: 0, skipped: 0, failures: [] }
 const lines: string[] = []
 for (const step of steps) {
   if (named.length > 0 && !named.includes(step.name)) continue
   console.log(`\n=== ${step.name} ===`)
   const startedAt = Date.now()
-  const counts = await run(step)
-  total = addCounts(total, counts)
+  const report = await run(step)
+  total = addReports(total, report)
   lines.push(
-    `${step.name.padEnd(12)} ${String(counts.passed).padStart(5)} passed ${String(counts.failed).padStart(4)} failed  ${((Date.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`,
+    `${step.name.padEnd(12)} ${String(report.passed).padStart(5)} passed ${String(report.failed).padStart(4)} failed  ${((Date.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`,
   )
 }
+if (total.failures.length > 0) console.log(`\n=== failed ===\n${total.failures.join('\n')}`)
 console.log(`\n${lines.join('\n')}`)
 console.log(`tests: ${total.passed} passed, ${total.failed} failed${total.skipped ? `, ${total.skipped} skipped` : ''}`)
 process.exitCode = total.failed > 0 ? 1 : 0
 
-async function run(step: Step): Promise<Counts> {
+async function run(step: Step): Promise<Report> {
   if (step.report) await rm(step.report, { force: true })
   const [program, ...args] = step.command
   const child = spawn(program, args, { stdio: 'inherit', env })
@@ -40,5 +41,5 @@ async function run(step: Step): Promise<Counts> {
     })
     child.once('exit', (exitCode) => resolve(exitCode ?? 1))
   })
-  return readCounts(step.report, code === 0)
+  return readReport(step, code === 0)
 }
