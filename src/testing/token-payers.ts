@@ -53,12 +53,19 @@ export async function deployTokens(evm: EvmFixture): Promise<EvmTokens> {
 }
 
 /** Sends and mines a transaction. */
-export async function sendFrom(evm: EvmFixture, account: PrivateKeyAccount, call: { to?: Hex; data?: Hex; value?: bigint; gas?: bigint }): Promise<Hex> {
-  const fees = { gas: call.gas ?? 3_000_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
-  const hash = await createWalletClient({ account, transport: http(evm.rpcUrl) }).sendTransaction({ ...call, ...fees, chain: null })
+export async function sendFrom(evm: EvmFixture, account: PrivateKeyAccount, call: Call): Promise<Hex> {
+  const hash = await queueFrom(evm, account, call)
   await evm.mine()
   return hash
 }
+
+/** The same without a block; the higher `tip` stands before the lower. */
+export function queueFrom(evm: EvmFixture, account: PrivateKeyAccount, { tip = 10n ** 9n, gas = 3_000_000n, ...call }: Call): Promise<Hex> {
+  const fees = { gas, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: tip }
+  return createWalletClient({ account, transport: http(evm.rpcUrl) }).sendTransaction({ ...call, ...fees, chain: null })
+}
+
+type Call = { to?: Hex; data?: Hex; value?: bigint; gas?: bigint; tip?: bigint }
 
 /** Lets Permit2 move a holder's tokens, as a wallet asks for once. */
 export async function approvePermit2(evm: EvmFixture, holder: PrivateKeyAccount, token: Asset): Promise<void> {

@@ -8,7 +8,7 @@ import { ProblemError } from '#contract/problem.ts'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually } from '#testing/service-context.ts'
 import { openTokenDesk, type Parties, type TokenDesk } from '#testing/token-desk.ts'
-import { payBill, sendFrom } from '#testing/token-payers.ts'
+import { payBill, queueFrom, sendFrom } from '#testing/token-payers.ts'
 import { receivePayment } from '../proofs/receive.ts'
 import { followOnce } from '../watchers/follow.ts'
 import { readPaymentBody } from './status.ts'
@@ -206,6 +206,19 @@ test('a permit that was carried out and whose nonce its owner then struck out wa
   await takeBack(all, authorization)
   await final()
   // The node shows the owner's word, and not what moved.
+  first.lie = second.lie = hideLogs('0xddf252ad')
+  expect(await statusOf(paymentId)).toBe('pending')
+  first.lie = second.lie = undefined
+  expect(await statusOf(paymentId)).toBe('finalized')
+})
+
+test('nor was one that was carried out earlier in the very block that strikes it out', async () => {
+  const { all, authorization, paymentId } = await handedIn('permit2')
+  const carrier = await queueFrom(evm, await evm.wallet(10n ** 18n), { ...callOf(authorization), gas: 300_000n, tip: 2n * 10n ** 9n })
+  await takeBack(all, authorization)
+  const carried = await evm.client.getTransactionReceipt({ hash: carrier })
+  expect(carried).toMatchObject({ status: 'success', blockNumber: await evm.client.getBlockNumber() })
+  await final()
   first.lie = second.lie = hideLogs('0xddf252ad')
   expect(await statusOf(paymentId)).toBe('pending')
   first.lie = second.lie = undefined
