@@ -37,6 +37,9 @@ export type PaymentState =
   | (Out & { step: 'rolled_back'; landed: Landed; absentSince: number | null })
   | (Out & { step: 'failed'; reason: FailReason; detail: string | null; landed: Landed | null })
 
+/** From the signature on: only the chain decides. */
+export type Outgoing = Extract<PaymentState, { sent: Sent }>
+
 export type Outcome = 'paid' | 'reverted' | 'other'
 export type UnknownReason = 'wallet_lost' | 'not_seen'
 /** `expired` and `superseded` are proofs that the attempt can never land; `reverted` and `other` are what landed instead of a payment. */
@@ -185,8 +188,6 @@ function loseWallet(state: PaymentState): PaymentState {
   }
   return { ...base(state), step: 'rejected', built, review, trouble: describeTrouble('wallet_lost') }
 }
-
-type Outgoing = Extract<PaymentState, { sent: Sent }>
 
 function read(state: Outgoing, reading: Reading): PaymentState {
   if (isTerminal(state)) return state

@@ -1,14 +1,13 @@
-import { useEffect, useRef, type ReactNode } from 'react'
+import { useEffect } from 'react'
 import type { PaymentState } from '../../payment/machine.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
 import type { PaymentRun } from '../../payment/run.ts'
 import { announce } from '../../ui/announce.tsx'
-import { BuildStep } from './BuildStep.tsx'
 import { ProgressStep } from './ProgressStep.tsx'
-import { ReviewStep } from './ReviewStep.tsx'
+import { RunSteps } from './RunSteps.tsx'
 import { Steps, type StepName } from './Steps.tsx'
 import { useRunState } from './use-run.ts'
-import { WalletStep } from './WalletStep.tsx'
+import { useStepFocus } from './use-step-focus.ts'
 import { sayState } from './words.ts'
 
 /** Back to the form: `change` keeps the inputs, `again` does too but for the reference, `after` begins another payment. */
@@ -25,13 +24,7 @@ export type FlowProps = {
 export function Flow({ run, onStartOver, onStart }: FlowProps) {
   const state = useRunState(run)
   const stage = stageOf(state)
-  const container = useRef<HTMLDivElement>(null)
-  const screen = screenOf(state)
-
-  // A new screen is a new heading: the focus goes there, so that keys and screen readers start where the page does.
-  useEffect(() => {
-    container.current?.querySelector<HTMLElement>('[data-step-heading]')?.focus()
-  }, [screen])
+  const container = useStepFocus(screenOf(state))
 
   const words = sayState(state)
   useEffect(() => announce(words), [words])
@@ -39,7 +32,9 @@ export function Flow({ run, onStartOver, onStart }: FlowProps) {
   return (
     <div ref={container}>
       <Steps current={stage} />
-      {showStep(state, { run, onStartOver, onStart })}
+      <RunSteps onLeave={() => onStartOver({ change: state.order })} onOther={(order) => void onStart(order)} run={run} state={state}>
+        {'sent' in state && <ProgressStep onStartOver={onStartOver} run={run} state={state} />}
+      </RunSteps>
     </div>
   )
 }
@@ -54,22 +49,4 @@ function stageOf({ step }: Pick<PaymentState, 'step'>): StepName {
 function screenOf({ step }: PaymentState): string {
   if (step === 'rejected') return 'review'
   return stageOf({ step }) === 'done' ? 'done' : step
-}
-
-function showStep(state: PaymentState, { run, onStartOver, onStart }: FlowProps): ReactNode {
-  const change = () => void run.cancel().then(() => onStartOver({ change: state.order }))
-  switch (state.step) {
-    case 'draft':
-    case 'building':
-    case 'expired_unsigned':
-    case 'cancelled':
-      return <BuildStep onChange={change} onStart={(order) => void run.cancel().then(() => onStart(order))} run={run} state={state} />
-    case 'review':
-    case 'rejected':
-      return <ReviewStep key={state.built.paymentId} onChange={change} run={run} state={state} />
-    case 'awaiting_wallet':
-      return <WalletStep onChange={change} state={state} />
-    default:
-      return <ProgressStep onStartOver={onStartOver} run={run} state={state} />
-  }
 }

@@ -1,9 +1,8 @@
 import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
-import type { PaymentState } from '../../payment/machine.ts'
+import type { Outgoing, PaymentState } from '../../payment/machine.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
-import type { Tone } from '../../ui/Badge.tsx'
-import type { IconName } from '../../ui/Icon.tsx'
+import type { Progress } from './ProgressCard.tsx'
 
 /** `0.1 SOL`, every digit. */
 export function amountOf({ amountAtomic, asset }: Pick<PaymentOrder, 'amountAtomic' | 'asset'>): string {
@@ -36,9 +35,6 @@ export function sayState(state: PaymentState): string {
       return progressOf(state).title
   }
 }
-
-type Outgoing = Extract<PaymentState, { sent: unknown }>
-export type Progress = { title: string; body: string; tone: Tone; icon: IconName; working: boolean }
 
 /** How a payment that was signed is doing. `unknown` is a state, never an error. */
 export function progressOf(state: Outgoing): Progress {
@@ -109,7 +105,7 @@ export function progressOf(state: Outgoing): Progress {
   }
 }
 
-function failureOf(state: Extract<PaymentState, { step: 'failed' }>): Progress {
+function failureOf(state: Extract<Outgoing, { step: 'failed' }>): Progress {
   const base = { tone: 'bad', icon: 'cross', working: false } as const
   const detail = state.detail ?? ''
   const reason = detail || t`It was carried out and failed.`

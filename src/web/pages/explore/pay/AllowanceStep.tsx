@@ -1,23 +1,20 @@
 import { Trans } from '@lingui/react/macro'
-import { useCallback, useEffect } from 'react'
+import { useEffect } from 'react'
 import { canRebuild, isPaid } from '../../../payment/machine.ts'
 import type { PaymentRun } from '../../../payment/run.ts'
 import { useNetwork } from '../../../shell/use-config.ts'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
-import { toneClass } from '../../../ui/Badge.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
 import { Button } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
-import { cx } from '../../../ui/cx.ts'
 import { Icon } from '../../../ui/Icon.tsx'
 import { Skeleton } from '../../../ui/Skeleton.tsx'
-import { Spinner } from '../../../ui/Spinner.tsx'
-import { BuildStep } from '../../checkout/BuildStep.tsx'
-import { ReviewStep } from '../../checkout/ReviewStep.tsx'
+import { ProgressCard } from '../../checkout/ProgressCard.tsx'
+import { RunSteps } from '../../checkout/RunSteps.tsx'
 import { StepHeading } from '../../checkout/StepHeading.tsx'
 import { useRunState } from '../../checkout/use-run.ts'
-import { WalletStep } from '../../checkout/WalletStep.tsx'
+import { useStepFocus } from '../../checkout/use-step-focus.ts'
 import { allowanceProgress } from './allowance-words.ts'
 import { useAllowance } from './use-allowance.ts'
 import type { Visit } from './visit.ts'
@@ -74,7 +71,7 @@ export function AllowanceStep({ visit, payment, onLeave }: AllowanceStepProps) {
 
 type AllowingProps = { run: PaymentRun; look: () => void; renew: () => void; onLeave: () => void }
 
-/** The transaction that allows it, through the same review, wallet and chain as a payment. */
+/** The transaction that allows it, in the steps of every payment. */
 function Allowing({ run, look, renew, onLeave }: AllowingProps) {
   const state = useRunState(run)
   const paid = isPaid(state)
@@ -83,40 +80,22 @@ function Allowing({ run, look, renew, onLeave }: AllowingProps) {
     // Whatever the wallet made of it, what counts is what is allowed now.
     if (paid || over) look()
   }, [paid, over, look])
-  const leave = useCallback(() => void run.cancel().then(onLeave), [run, onLeave])
-  switch (state.step) {
-    case 'draft':
-    case 'building':
-    case 'expired_unsigned':
-    case 'cancelled':
-      return <BuildStep onChange={leave} onStart={leave} run={run} state={state} />
-    case 'review':
-    case 'rejected':
-      return <ReviewStep key={state.attempt} onChange={leave} run={run} state={state} summary={<Summary run={run} />} />
-    case 'awaiting_wallet':
-      return <WalletStep onChange={leave} state={state} />
-    default: {
-      const { title, body, tone, icon, working } = allowanceProgress(state)
-      return (
-        <Card>
-          <div className="flex items-start gap-4">
-            <span className={cx('inline-flex size-10 shrink-0 items-center justify-center rounded-full', toneClass[tone])}>
-              {working ? <Spinner /> : <Icon name={icon} size={20} />}
-            </span>
-            <div className="min-w-0">
-              <StepHeading>{title}</StepHeading>
-              <p className="text-sm text-muted">{body}</p>
-            </div>
-          </div>
-          {over && (
-            <Button className="mt-4" icon={<Icon name="refresh" />} onClick={canRebuild(state) ? () => void run.rebuild() : renew} variant="primary">
-              <Trans>Prepare it again</Trans>
-            </Button>
-          )}
-        </Card>
-      )
-    }
-  }
+  const container = useStepFocus('sent' in state ? 'chain' : state.step)
+  return (
+    <div ref={container}>
+      <RunSteps onLeave={onLeave} onOther={onLeave} run={run} state={state} summary={<Summary run={run} />}>
+        {'sent' in state && (
+          <ProgressCard progress={allowanceProgress(state)}>
+            {over && (
+              <Button className="mt-4" icon={<Icon name="refresh" />} onClick={canRebuild(state) ? () => void run.rebuild() : renew} variant="primary">
+                <Trans>Prepare it again</Trans>
+              </Button>
+            )}
+          </ProgressCard>
+        )}
+      </RunSteps>
+    </div>
+  )
 }
 
 function Summary({ run }: { run: PaymentRun }) {

@@ -1,5 +1,5 @@
 import { Trans } from '@lingui/react/macro'
-import { lazy, Suspense, useEffect, useRef, type ReactNode } from 'react'
+import { lazy, Suspense, useEffect } from 'react'
 import { canRebuild, isPaid, mayHaveLeft } from '../../../payment/machine.ts'
 import type { PaymentOrder } from '../../../payment/order.ts'
 import type { PaymentRun } from '../../../payment/run.ts'
@@ -9,9 +9,8 @@ import { Button } from '../../../ui/Button.tsx'
 import { Card } from '../../../ui/Card.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { Spinner } from '../../../ui/Spinner.tsx'
-import { BuildStep } from '../../checkout/BuildStep.tsx'
-import { ReviewStep } from '../../checkout/ReviewStep.tsx'
-import { WalletStep } from '../../checkout/WalletStep.tsx'
+import { RunSteps } from '../../checkout/RunSteps.tsx'
+import { useStepFocus } from '../../checkout/use-step-focus.ts'
 import { AnswerCard } from '../AnswerCard.tsx'
 import type { Offer } from '../challenge.ts'
 import { UnansweredCard } from '../UnansweredCard.tsx'
@@ -45,56 +44,38 @@ export function VisitFlow({ first, run, onLeave, onOther, onPayAnew, onServed }:
     if (served) onServed()
   }, [served, onServed])
   const { state } = view
-  const container = useRef<HTMLDivElement>(null)
   const screen = mayHaveLeft(state) || state.step === 'signed' ? (view.proof ? 'proof' : 'paid') : state.step === 'rejected' ? 'review' : state.step
-  useEffect(() => {
-    container.current?.querySelector<HTMLElement>('[data-step-heading]')?.focus()
-  }, [screen])
-
-  const leave = () => void run.cancel().then(onLeave)
+  const container = useStepFocus(screen)
+  const allowing = view.visit.way === 'permit' && state.step === 'draft' && !state.trouble
   return (
     <div className="space-y-4" ref={container}>
-      {showStep(view, { run, leave, onOther, onPayAnew, onLeave })}
+      {allowing ? (
+        <Suspense fallback={<PageSkeleton />}>
+          <AllowanceStep onLeave={() => void run.cancel().then(onLeave)} payment={run} visit={view.visit} />
+        </Suspense>
+      ) : (
+        <RunSteps onLeave={onLeave} onOther={onOther} run={run} state={state}>
+          <Bought onLeave={onLeave} onPayAnew={onPayAnew} view={view} />
+        </RunSteps>
+      )}
     </div>
   )
 }
 
-type Doing = Pick<VisitFlowProps, 'run' | 'onOther' | 'onPayAnew' | 'onLeave'> & { leave: () => void }
-
-function showStep(view: VisitView, { run, leave, onOther, onPayAnew, onLeave }: Doing): ReactNode {
-  const { state } = view
-  if (view.visit.way === 'permit' && state.step === 'draft' && !state.trouble) {
-    return (
-      <Suspense fallback={<PageSkeleton />}>
-        <AllowanceStep onLeave={leave} payment={run} visit={view.visit} />
-      </Suspense>
-    )
-  }
-  switch (state.step) {
-    case 'draft':
-    case 'building':
-    case 'expired_unsigned':
-    case 'cancelled':
-      return <BuildStep onChange={leave} onStart={(order) => void run.cancel().then(() => onOther(order))} run={run} state={state} />
-    case 'review':
-    case 'rejected':
-      return <ReviewStep key={state.attempt} onChange={leave} run={run} state={state} />
-    case 'awaiting_wallet':
-      return <WalletStep onChange={leave} state={state} />
-    default:
-      return (
-        <>
-          {view.proof && <ProofCard view={view} />}
-          <DeliveryCard onPayAnew={onPayAnew} view={view} />
-          <PaidCard view={view} />
-          {canRebuild(state) && !isServed(view.visit) && view.delivered?.delivery.outcome !== 'refused' && (
-            <Button icon={<Icon name="refresh" />} onClick={onLeave} variant="primary">
-              <Trans>Ask for the terms again</Trans>
-            </Button>
-          )}
-        </>
-      )
-  }
+/** What was signed, what it bought, and where the money is. */
+function Bought({ view, onLeave, onPayAnew }: { view: VisitView } & Pick<VisitFlowProps, 'onLeave' | 'onPayAnew'>) {
+  return (
+    <>
+      {view.proof && <ProofCard view={view} />}
+      <DeliveryCard onPayAnew={onPayAnew} view={view} />
+      <PaidCard view={view} />
+      {canRebuild(view.state) && !isServed(view.visit) && view.delivered?.delivery.outcome !== 'refused' && (
+        <Button icon={<Icon name="refresh" />} onClick={onLeave} variant="primary">
+          <Trans>Ask for the terms again</Trans>
+        </Button>
+      )}
+    </>
+  )
 }
 
 /** What the server gave for the payment. */

@@ -1,11 +1,9 @@
 import { t } from '@lingui/core/macro'
-import type { PaymentState } from '../../../payment/machine.ts'
-import type { PaidProgress } from './progress-words.ts'
-
-type Outgoing = Extract<PaymentState, { sent: unknown }>
+import type { Outgoing } from '../../../payment/machine.ts'
+import type { Progress } from '../../checkout/ProgressCard.tsx'
 
 /** How the transaction that lets Permit2 take an amount is doing. */
-export function allowanceProgress(state: Outgoing): PaidProgress {
+export function allowanceProgress(state: Outgoing): Progress {
   const { walletName } = state.order
   switch (state.step) {
     case 'signed':

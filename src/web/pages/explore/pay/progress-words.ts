@@ -1,17 +1,13 @@
 import { t } from '@lingui/core/macro'
-import type { PaymentState } from '../../../payment/machine.ts'
-import type { Tone } from '../../../ui/Badge.tsx'
-import type { IconName } from '../../../ui/Icon.tsx'
+import type { Outgoing } from '../../../payment/machine.ts'
+import type { Progress } from '../../checkout/ProgressCard.tsx'
 import type { Way } from '../usable.ts'
 
 /** The seller sends what the payer signs. */
 const BY_SELLER: ReadonlySet<Way> = new Set(['signed_transfer', 'sponsored', 'authorization', 'permit'])
 
-type Outgoing = Extract<PaymentState, { sent: unknown }>
-export type PaidProgress = { title: string; body: string; tone: Tone; icon: IconName; working: boolean }
-
 /** How the payment of a visit is doing, by what this browser's own node shows. */
-export function progressOf(state: Outgoing, way: Way): PaidProgress {
+export function progressOf(state: Outgoing, way: Way): Progress {
   const waiting = { tone: 'info', icon: 'hourglass', working: true } as const
   const bySeller = BY_SELLER.has(way)
   const { walletName } = state.order
@@ -47,7 +43,7 @@ export function progressOf(state: Outgoing, way: Way): PaidProgress {
   }
 }
 
-function failureOf(state: Extract<PaymentState, { step: 'failed' }>, bySeller: boolean): PaidProgress {
+function failureOf(state: Extract<Outgoing, { step: 'failed' }>, bySeller: boolean): Progress {
   const failed = { tone: 'bad', icon: 'cross', working: false } as const
   if (state.reason === 'other')
     return {

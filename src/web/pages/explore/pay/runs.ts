@@ -6,11 +6,10 @@ import { configQuery } from '../../../api/queries.ts'
 import { queryClient } from '../../../api/query-client.ts'
 import { serverNow } from '../../../clock.ts'
 import { openJournal, type JournalEntry } from '../../../payment/journal.ts'
-import { browserLocks, walletLock } from '../../../payment/lock.ts'
 import { isPaid, isTerminal } from '../../../payment/machine.ts'
 import type { PaymentOrder } from '../../../payment/order.ts'
-import type { Clock, Ports } from '../../../payment/ports.ts'
-import { PaymentRun } from '../../../payment/run.ts'
+import type { PaymentRun } from '../../../payment/run.ts'
+import { askWallet, TabRuns, type Outside } from '../../../payment/tab-runs.ts'
 import type { TypedData } from '../../../wallet/evm/sign-typed-data.ts'
 import { loadStack } from '../../../wallet/stack.ts'
 import type { Way } from '../usable.ts'
@@ -19,22 +18,9 @@ import type { Visit } from './visit.ts'
 /** The payments of visits, in the same machine as every other; their journal is their own, because no service knows them. */
 
 const journal = openJournal('paydesk-visit-payments')
-const runs = new Map<string, PaymentRun>()
+const runs = new TabRuns(journal)
 /** Between the id of a visit and that of what allows its payment. */
 const ALLOWANCE = '.allowance.'
-let locks: Ports['locks'] | undefined
-
-const clock: Clock = {
-  now: serverNow,
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      signal.addEventListener('abort', () => {
-        clearTimeout(timer)
-        resolve()
-      })
-    }),
-}
 
 /** The terms of a visit, read again from the entry as it came. */
 export function termsOf(visit: Pick<Visit, 'version' | 'entry' | 'resource'>): Terms {
@@ -72,21 +58,12 @@ export function orderOf(visit: Visit, network: Network, payer: Payer): PaymentOr
 
 /** The payment of a new visit, not built yet. */
 export async function beginRun(visit: Visit, order: PaymentOrder): Promise<PaymentRun> {
-  const run = new PaymentRun(await portsFor(visit), order)
-  runs.set(visit.id, run)
-  return run
+  return runs.begin(order, await behind(visit))
 }
 
 /** The payment of a visit: this tab's, or the journal's; `held` when another tab has it. */
 export async function resumeRun(visit: Visit): Promise<PaymentRun | 'held' | undefined> {
-  const known = runs.get(visit.id)
-  if (known) return known
-  const entry = await journal.read(visit.id)
-  if (!entry) return resumeUnbuilt(visit)
-  const run = new PaymentRun(await portsFor(visit), entry.state.order, entry)
-  if (!(await run.takeUp())) return 'held'
-  runs.set(visit.id, run)
-  return run
+  return (await runs.resume(visit.id, () => behind(visit))) ?? resumeUnbuilt(visit)
 }
 
 /** A permit is not built before its allowance is there: until then the allowance knows who pays. */
@@ -107,24 +84,19 @@ export async function openAllowance(visit: Visit, payment: PaymentOrder): Promis
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === payment.network)
   if (!network) throw new Error(`${payment.network} is not configured.`)
+  const reach = () => behindAllowance(network)
   const open = (await listAllowances(visit)).find(({ state }) => !isTerminal(state) && !isPaid(state))
-  const known = open && runs.get(open.id)
-  if (known) return known
+  const resumed = open && (await runs.resume(open.id, reach))
+  if (resumed) return resumed
   const { createdAt: _, signedOnly: __, id: ___, ...same } = payment
-  const order: PaymentOrder = open?.state.order ?? {
-    ...same,
-    id: `${visit.id}${ALLOWANCE}${crypto.randomUUID()}`,
-    createdAt: serverNow(),
-    recipient: PERMIT2,
-    deed: { kind: 'allow' },
-  }
+  const id = `${visit.id}${ALLOWANCE}${crypto.randomUUID()}`
+  return runs.begin({ ...same, id, createdAt: serverNow(), recipient: PERMIT2, deed: { kind: 'allow' } }, await reach())
+}
+
+async function behindAllowance(network: Network): Promise<Outside> {
   const { wallet, chain, reader } = await loadStack('evm')
-  locks ??= browserLocks()
   const { buildHere } = await import('./build-here.ts')
-  const run = new PaymentRun({ journal, locks, clock, wallet, chain, reader, service: buildHere(network, null) }, order, open)
-  if (open && !(await run.takeUp())) return 'held'
-  runs.set(order.id, run)
-  return run
+  return { wallet, chain, reader, service: buildHere(network, null) }
 }
 
 async function listAllowances(visit: Visit): Promise<JournalEntry[]> {
@@ -143,29 +115,24 @@ export async function mayHavePaid(id: string): Promise<boolean> {
  * @throws WalletProblem
  */
 export async function signProof(network: Network, order: PaymentOrder, data: TypedData): Promise<string | null> {
-  const stack = await loadStack('evm')
-  locks ??= browserLocks()
-  const asked = await locks.attempt(walletLock('evm', order.walletName), () =>
-    stack.signTypedData(network, { address: order.sender, walletName: order.walletName }, data),
-  )
-  return asked.held ? asked.value : null
+  const { signTypedData } = await loadStack('evm')
+  const { sender: address, walletName } = order
+  return askWallet({ family: 'evm', walletName }, () => signTypedData(network, { address, walletName }, data))
 }
 
-async function portsFor(visit: Visit): Promise<Ports> {
+async function behind(visit: Visit): Promise<Outside> {
   const terms = termsOf(visit)
   const { networks } = await queryClient.ensureQueryData(configQuery)
   const network = networks.find((each) => each.network === terms.network)
   if (!network) throw new Error(`${terms.network} is not configured.`)
   const stack = await loadStack(familyOf(network.network))
-  locks ??= browserLocks()
-  const shared = { journal, locks, clock }
   if (isMessage(visit.way)) {
     const { messagePorts } = await import('./message-ports.ts')
-    return { ...shared, ...messagePorts(network, terms, { stack, kind: visit.way }) }
+    return messagePorts(network, terms, { stack, kind: visit.way })
   }
   const { buildHere } = await import('./build-here.ts')
   const service = buildHere(network, terms.memo)
   // The seller sends what it is given; until the signature is too old it may do so at any time, so the payment counts as outside.
   const chain = visit.way === 'signed_transfer' ? { ...stack.chain, broadcast: () => Promise.resolve() } : stack.chain
-  return { ...shared, service, chain, reader: stack.reader, wallet: stack.wallet }
+  return { service, chain, reader: stack.reader, wallet: stack.wallet }
 }

@@ -1,32 +1,24 @@
 import { Trans } from '@lingui/react/macro'
 import { useEffect, useRef } from 'react'
 import { explorerLink } from '#contract/network.ts'
-import { canRebuild, isPaid } from '../../../payment/machine.ts'
+import { canRebuild, isPaid, type Outgoing } from '../../../payment/machine.ts'
 import type { PaymentOrder } from '../../../payment/order.ts'
 import type { PaymentRun } from '../../../payment/run.ts'
 import { useNetwork } from '../../../shell/use-config.ts'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
-import { toneClass } from '../../../ui/Badge.tsx'
 import { Button } from '../../../ui/Button.tsx'
-import { Card } from '../../../ui/Card.tsx'
-import { cx } from '../../../ui/cx.ts'
-import { Icon } from '../../../ui/Icon.tsx'
-import { Spinner } from '../../../ui/Spinner.tsx'
-import { BuildStep } from '../../checkout/BuildStep.tsx'
-import { ReviewStep } from '../../checkout/ReviewStep.tsx'
-import { StepHeading } from '../../checkout/StepHeading.tsx'
+import { ProgressCard } from '../../checkout/ProgressCard.tsx'
+import { RunSteps } from '../../checkout/RunSteps.tsx'
 import { useRunState } from '../../checkout/use-run.ts'
-import { WalletStep } from '../../checkout/WalletStep.tsx'
+import { useStepFocus } from '../../checkout/use-step-focus.ts'
 import { settleProgress } from './words.ts'
 
 export type SettleFlowProps = { run: PaymentRun; onLeave: () => void; onDone: () => void }
 
-/** Review, wallet, chain: the same steps as a payment, for collecting one. */
+/** Collecting a payment, or acknowledging one, in the steps of every payment. */
 export function SettleFlow({ run, onLeave, onDone }: SettleFlowProps) {
   const state = useRunState(run)
-  const { order } = state
-  const network = useNetwork(order.network)
   const paid = isPaid(state)
   const done = useRef(onDone)
   useEffect(() => {
@@ -36,47 +28,38 @@ export function SettleFlow({ run, onLeave, onDone }: SettleFlowProps) {
     // Once is enough: the reader sees the new verdict above.
     if (paid) done.current()
   }, [paid])
-  const leave = () => void run.cancel().then(onLeave)
-  switch (state.step) {
-    case 'draft':
-    case 'building':
-    case 'expired_unsigned':
-    case 'cancelled':
-      return <BuildStep onChange={leave} onStart={leave} run={run} state={state} />
-    case 'review':
-    case 'rejected':
-      return <ReviewStep key={state.attempt} onChange={leave} run={run} state={state} summary={<Summary order={order} />} />
-    case 'awaiting_wallet':
-      return <WalletStep onChange={leave} state={state} />
-    default: {
-      const { title, body, tone, icon, working } = settleProgress(state)
-      const { landed } = 'landed' in state ? state : { landed: null }
-      return (
-        <Card>
-          <div className="flex items-start gap-4">
-            <span className={cx('inline-flex size-10 shrink-0 items-center justify-center rounded-full', toneClass[tone])}>
-              {working ? <Spinner /> : <Icon name={icon} size={20} />}
-            </span>
-            <div className="min-w-0">
-              <StepHeading>{title}</StepHeading>
-              <p className="text-sm text-muted">{body}</p>
-              {landed && (
-                <p className="mt-2 text-sm text-muted">
-                  <Trans>Transaction</Trans>{' '}
-                  <Address copy full href={network && explorerLink(network, 'tx', landed.signature)} noun="transaction" value={landed.signature} />
-                </p>
-              )}
-            </div>
-          </div>
-          {canRebuild(state) && (
-            <Button className="mt-4" onClick={onLeave}>
-              <Trans>Back to the proof</Trans>
-            </Button>
-          )}
-        </Card>
-      )
-    }
-  }
+  const container = useStepFocus('sent' in state ? 'chain' : state.step)
+  return (
+    <div ref={container}>
+      <RunSteps onLeave={onLeave} onOther={onLeave} run={run} state={state} summary={<Summary order={state.order} />}>
+        {'sent' in state && <Settled onLeave={onLeave} state={state} />}
+      </RunSteps>
+    </div>
+  )
+}
+
+function Settled({ state, onLeave }: { state: Outgoing; onLeave: () => void }) {
+  const network = useNetwork(state.order.network)
+  const { landed } = 'landed' in state ? state : { landed: null }
+  return (
+    <ProgressCard
+      note={
+        landed && (
+          <p className="mt-2 text-sm text-muted">
+            <Trans>Transaction</Trans>{' '}
+            <Address copy full href={network && explorerLink(network, 'tx', landed.signature)} noun="transaction" value={landed.signature} />
+          </p>
+        )
+      }
+      progress={settleProgress(state)}
+    >
+      {canRebuild(state) && (
+        <Button className="mt-4" onClick={onLeave}>
+          <Trans>Back to the proof</Trans>
+        </Button>
+      )}
+    </ProgressCard>
+  )
 }
 
 /** What the payee is about to do, in one sentence. */

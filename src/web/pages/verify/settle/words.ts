@@ -1,8 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
-import type { PaymentState } from '../../../payment/machine.ts'
-import type { Tone } from '../../../ui/Badge.tsx'
-import type { IconName } from '../../../ui/Icon.tsx'
+import type { Outgoing } from '../../../payment/machine.ts'
+import type { Progress } from '../../checkout/ProgressCard.tsx'
 import type { SettleKind } from './kinds.ts'
 
 /** What the payee is about to do, before anything is prepared. */
@@ -28,9 +27,6 @@ export const KINDS: Readonly<Record<SettleKind, { title: MessageDescriptor; body
     button: msg`Prepare the receipt`,
   },
 }
-
-type Outgoing = Extract<PaymentState, { sent: unknown }>
-type Progress = { title: string; body: string; tone: Tone; icon: IconName; working: boolean }
 
 /** How a settlement is doing, by what the payee's own node shows. */
 export function settleProgress(state: Outgoing): Progress {

@@ -1,0 +1,39 @@
+import type { ReactNode } from 'react'
+import { toneClass, type Tone } from '../../ui/Badge.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { cx } from '../../ui/cx.ts'
+import { Icon, type IconName } from '../../ui/Icon.tsx'
+import { Spinner } from '../../ui/Spinner.tsx'
+import { StepHeading } from './StepHeading.tsx'
+
+/** How something that was signed is doing, in words. */
+export type Progress = { title: string; body: string; tone: Tone; icon: IconName; working: boolean }
+
+export type ProgressCardProps = {
+  progress: Progress
+  /** Under the words. */
+  note?: ReactNode
+  /** Across from them. */
+  aside?: ReactNode
+  children?: ReactNode
+}
+
+/** Where a transaction is, beside whatever it is part of. */
+export function ProgressCard({ progress: { title, body, tone, icon, working }, note, aside, children }: ProgressCardProps) {
+  return (
+    <Card>
+      <div className="flex items-start gap-4">
+        <span className={cx('inline-flex size-10 shrink-0 items-center justify-center rounded-full', toneClass[tone])}>
+          {working ? <Spinner /> : <Icon name={icon} size={20} />}
+        </span>
+        <div className="min-w-0 flex-1">
+          <StepHeading>{title}</StepHeading>
+          <p className="text-sm text-muted">{body}</p>
+          {note}
+        </div>
+        {aside}
+      </div>
+      {children}
+    </Card>
+  )
+}
