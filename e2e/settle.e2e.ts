@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { PublicKey, VersionedTransaction, type Keypair } from '@solana/web3.js'
 import { createWalletClient, erc20Abi, http, parseEther, type Address, type Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { permitTypedData } from '#chains/evm/token-permit.ts'
 import { buildPayment } from '#chains/solana/build.ts'
@@ -11,7 +11,7 @@ import { proveTransfer, proveTxid } from '#testing/proofs.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { fundSolana, until, type Chains } from './chain.ts'
-import { expectReviewed, signButton } from './checkout.ts'
+import { expectPaid, expectReviewed, signButton } from './checkout.ts'
 import { expectAccessibleInBothThemes } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
@@ -43,13 +43,7 @@ async function signedTransfer(net: Devnet, chains: Chains, { payer, memo, sponso
 async function signPermit(net: Devnet, chains: Chains, amount: bigint): Promise<string> {
   const payer = privateKeyToAccount(net.wallets.buyer.evm.privateKey)
   const token = net.evm.tokens.WETH?.address as Address
-  const chain = {
-    id: net.evm.chainId,
-    name: 'local',
-    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-    rpcUrls: { default: { http: [net.evm.rpcUrl] } },
-  }
-  const client = createWalletClient({ account: payer, chain, transport: http(net.evm.rpcUrl) })
+  const client = createWalletClient({ account: payer, chain: chainOf(net), transport: http(net.evm.rpcUrl) })
   const hash = await client.writeContract({ address: token, abi: erc20Abi, functionName: 'approve', args: [PERMIT2, amount] })
   await chains.evm.waitForTransactionReceipt({ hash })
   const to = net.wallets.seller.evm.address
@@ -81,6 +75,26 @@ async function signPermit(net: Devnet, chains: Chains, amount: bigint): Promise<
   return encodeHeader({ x402Version: 2, resource: { url: URL }, accepted, payload: { signature, permit2Authorization } })
 }
 
+/** Somebody pays the seller in ether, and proves a payment of what they claim. */
+async function provePaid(
+  net: Devnet,
+  chains: Chains,
+  { paid, claimed }: { paid: bigint; claimed: bigint },
+): Promise<{ payer: PrivateKeyAccount; proof: string }> {
+  const payer = privateKeyToAccount(generatePrivateKey())
+  await chains.anvil.setBalance({ address: payer.address, value: parseEther('1') })
+  const client = createWalletClient({ account: payer, chain: chainOf(net), transport: http(net.evm.rpcUrl) })
+  const payTo = net.wallets.seller.evm.address
+  const txRef: Hex = await client.sendTransaction({ to: payTo, value: paid })
+  await chains.evm.waitForTransactionReceipt({ hash: txRef })
+  return { payer, proof: await proveTxid({ payer, network: `eip155:${net.evm.chainId}`, payTo, amount: claimed, txRef, url: URL }) }
+}
+
+function chainOf(net: Devnet) {
+  const nativeCurrency = { name: 'Ether', symbol: 'ETH', decimals: 18 }
+  return { id: net.evm.chainId, name: 'local', nativeCurrency, rpcUrls: { default: { http: [net.evm.rpcUrl] } } }
+}
+
 test('a permit is carried out by the payee; a reload in the middle goes on with it', async ({ net, chains, seller }) => {
   test.slow()
   const token = net.evm.tokens.WETH?.address as Address
@@ -109,6 +123,31 @@ test('a permit is carried out by the payee; a reload in the middle goes on with 
   // Its end is told once, and nothing is left to go on with.
   await page.goto('/verify')
   await expect(page.getByText('A settlement from this browser is not finished')).toHaveCount(0)
+})
+
+test('a settlement that was left stands in the overview until it is finished, and leads back to where it was', async ({ net, chains, seller }) => {
+  test.slow()
+  const proof = await signPermit(net, chains, parseEther('0.004'))
+  const person = await seller()
+  const page = await signIn(person, '/payments')
+  await page.goto('/verify')
+  await checkOnly(page, proof)
+  await page.getByRole('button', { name: 'Prepare the transaction' }).click({ timeout: 45_000 })
+  await expectReviewed(page, 'MetaMask')
+
+  await page.goto('/')
+  const inbox = page.getByRole('listitem').filter({ hasText: 'A settlement from this browser is not finished' })
+  await expect(inbox).toContainText(/0.004\s*WETH that a payer signed for you/)
+  await expectAccessibleInBothThemes(page)
+  await inbox.getByRole('link', { name: 'Go on' }).click()
+  await expectReviewed(page, 'MetaMask')
+  expect(person.ethereum.sent).toEqual([])
+  await signButton(page, 'MetaMask').click()
+  await collected(page)
+
+  await page.goto('/')
+  await expect(page.getByRole('heading', { name: 'Latest payments' })).toBeVisible()
+  await expect(inbox).toHaveCount(0)
 })
 
 test('a transfer that names the payee for the network fee is co-signed, with the keyboard alone', async ({ net, chains, seller }) => {
@@ -156,19 +195,7 @@ test('what the payer signed wholly is only sent: nobody is asked to sign', async
 })
 
 test('a payment that is on the chain is acknowledged there, if the payee likes', async ({ net, chains, seller }) => {
-  const payer = privateKeyToAccount(generatePrivateKey())
-  await chains.anvil.setBalance({ address: payer.address, value: parseEther('1') })
-  const chain = {
-    id: net.evm.chainId,
-    name: 'local',
-    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-    rpcUrls: { default: { http: [net.evm.rpcUrl] } },
-  }
-  const client = createWalletClient({ account: payer, chain, transport: http(net.evm.rpcUrl) })
-  const amount = parseEther('0.002')
-  const txRef: Hex = await client.sendTransaction({ to: net.wallets.seller.evm.address, value: amount })
-  await chains.evm.waitForTransactionReceipt({ hash: txRef })
-  const proof = await proveTxid({ payer, network: `eip155:${net.evm.chainId}`, payTo: net.wallets.seller.evm.address, amount, txRef, url: URL })
+  const { payer, proof } = await provePaid(net, chains, { paid: parseEther('0.002'), claimed: parseEther('0.002') })
   const person = await seller()
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
@@ -182,4 +209,36 @@ test('a payment that is on the chain is acknowledged there, if the payee likes',
   const [hash = '0x'] = person.ethereum.sent
   const { to, value } = await chains.evm.getTransaction({ hash })
   expect([to?.toLowerCase(), value]).toEqual([payer.address.toLowerCase(), 0n])
+})
+
+test('money in another amount stays in the overview until it was sent back', async ({ net, chains, seller }) => {
+  test.slow()
+  const { payer, proof } = await provePaid(net, chains, { paid: parseEther('0.002'), claimed: parseEther('0.003') })
+  const person = await seller()
+  const page = await signIn(person, '/payments')
+  await page.goto('/verify')
+  await checkOnly(page, proof)
+  await expect(page.getByRole('heading', { name: 'Not valid' })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByText('it stays in your overview')).toBeVisible()
+  await expectAccessibleInBothThemes(page)
+
+  await page.goto('/')
+  const inbox = page.getByRole('listitem').filter({ hasText: 'Less arrived than was asked for' })
+  await expect(inbox).toContainText('0.002')
+  await inbox.getByRole('button', { name: 'Dealt with' }).click()
+  await expect(inbox).toHaveCount(0)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expectAccessibleInBothThemes(page)
+  await inbox.getByRole('link', { name: 'Send back' }).click()
+  await expect(page.getByLabel('Amount')).toHaveValue('0.002')
+  await page.getByRole('button', { name: 'Review payment' }).click()
+  await expectReviewed(page, 'MetaMask')
+  const before = await chains.evm.getBalance({ address: payer.address })
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+  expect((await chains.evm.getBalance({ address: payer.address })) - before).toBe(parseEther('0.002'))
+
+  await page.goto('/')
+  await expect(page.getByRole('heading', { name: 'Latest payments' })).toBeVisible()
+  await expect(inbox).toHaveCount(0)
 })

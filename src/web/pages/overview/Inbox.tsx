@@ -1,18 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plural, Trans } from '@lingui/react/macro'
-import type { ReactNode } from 'react'
 import { newestQuery, type Viewer } from '../../api/queries.ts'
 import { serverNow } from '../../clock.ts'
 import { pathTo, type SearchOf } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Address } from '../../ui/Address.tsx'
-import { toneClass, type Tone } from '../../ui/Badge.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { Card } from '../../ui/Card.tsx'
-import { cx } from '../../ui/cx.ts'
-import { Icon, type IconName } from '../../ui/Icon.tsx'
 import type { JournalEntry } from '../../payment/journal.ts'
+import { InboxItem } from './InboxItem.tsx'
+import { MispaidItem } from './MispaidItem.tsx'
+import { useOwnMispaid } from './use-own-mispaid.ts'
 import { useUnfinished } from './use-unfinished.ts'
 
 /** A payment that is on its way for longer than this is not on its way as it should be. */
@@ -20,38 +19,45 @@ const LATE_AFTER_MS = 10 * 60_000
 /** So that the reading is the same one for a while. */
 const STEP_MS = 60_000
 
-/** What wants a person's eye: payments the network took back, those that stay open too long, and those begun in this browser. Nothing when all is well. */
+/**
+ * What wants a person's eye: payments the network took back, those that stay open too long, those begun in this browser,
+ * and money that came in another amount than was asked for. Nothing when all is well.
+ */
 export function Inbox({ viewer }: { viewer: Viewer }) {
   const unfinished = useUnfinished()
+  const mispaid = useOwnMispaid(viewer)
   const lateSince = Math.floor((serverNow() - LATE_AFTER_MS) / STEP_MS) * STEP_MS
   const { data: rolledBack } = useQuery({ ...newestQuery(viewer, { status: 'rolled_back' }, 1), refetchInterval: STEP_MS })
   const { data: late } = useQuery({ ...newestQuery(viewer, { status: 'pending', until: String(lateSince) }, 1), refetchInterval: STEP_MS })
   const [back, open] = [rolledBack?.total ?? 0, late?.total ?? 0]
-  if (back + open + unfinished.length === 0) return null
+  if (back + open + unfinished.length + mispaid.length === 0) return null
   return (
     <Card flush title={<Trans>Needs your attention</Trans>}>
       <ul className="divide-y divide-line border-t border-line">
         {back > 0 && (
-          <Item
+          <InboxItem
             action={<Open search={{ status: 'rolled_back' }} />}
             icon="back"
             title={<Plural one="# payment was taken back by the network" other="# payments were taken back by the network" value={back} />}
             tone="bad"
           >
             <Trans>It counted as paid and no longer does. Do not deliver on it; it may still arrive again.</Trans>
-          </Item>
+          </InboxItem>
         )}
         {open > 0 && (
-          <Item
+          <InboxItem
             action={<Open search={{ status: 'pending' }} />}
             icon="hourglass"
             title={<Plural one="# payment is open for more than 10 minutes" other="# payments are open for more than 10 minutes" value={open} />}
             tone="warn"
           >
             <Trans>Nothing is lost, and nothing is decided: it was sent, and the network has not confirmed it.</Trans>
-          </Item>
+          </InboxItem>
         )}
         {unfinished.map((entry) => (entry.state.order.deed ? <Settlement entry={entry} key={entry.id} /> : <Unsettled entry={entry} key={entry.id} />))}
+        {mispaid.map((each) => (
+          <MispaidItem key={`${each.network} ${each.transaction}`} mispaid={each} />
+        ))}
       </ul>
     </Card>
   )
@@ -63,7 +69,7 @@ function Unsettled({ entry: { id, state } }: { entry: JournalEntry }) {
   const amount = <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} symbol={order.asset.symbol} />
   const recipient = <Address value={order.recipient} />
   return (
-    <Item
+    <InboxItem
       action={<GoOn to={pathTo('checkout', { search: { payment: id } })} />}
       icon="question"
       title={
@@ -74,7 +80,7 @@ function Unsettled({ entry: { id, state } }: { entry: JournalEntry }) {
       <Trans>
         {amount} to {recipient}. Do not pay it a second time before this one is known.
       </Trans>
-    </Item>
+    </InboxItem>
   )
 }
 
@@ -83,7 +89,7 @@ function Settlement({ entry: { id, state } }: { entry: JournalEntry }) {
   const { order } = state
   const amount = <Amount atomic={order.amountAtomic} decimals={order.asset.decimals} symbol={order.asset.symbol} />
   return (
-    <Item
+    <InboxItem
       action={<GoOn to={pathTo('verify', { search: { settlement: id } })} />}
       icon="hourglass"
       title={<Trans>A settlement from this browser is not finished</Trans>}
@@ -91,10 +97,12 @@ function Settlement({ entry: { id, state } }: { entry: JournalEntry }) {
     >
       {order.deed?.kind === 'acknowledge' ? (
         <Trans>A receipt on the chain, for a payment you have.</Trans>
+      ) : !('sent' in state) ? (
+        <Trans>{amount} that a payer signed for you. Nothing is collected yet, and what they signed is good for a limited time.</Trans>
       ) : (
         <Trans>{amount} that a payer signed for you. Go on with it here; settling it anew would cost a second fee.</Trans>
       )}
-    </Item>
+    </InboxItem>
   )
 }
 
@@ -111,22 +119,5 @@ function Open({ search }: { search: SearchOf<'payments'> }) {
     <Link className={buttonClass({ size: 'sm' })} to={pathTo('payments', { search })}>
       <Trans>Show</Trans>
     </Link>
-  )
-}
-
-type ItemProps = { icon: IconName; tone: Tone; title: ReactNode; action: ReactNode; children: ReactNode }
-
-function Item({ icon, tone, title, action, children }: ItemProps) {
-  return (
-    <li className="flex items-start gap-3 px-5 py-3 text-sm">
-      <span className={cx('mt-0.5 inline-flex size-8 shrink-0 items-center justify-center rounded-full', toneClass[tone])}>
-        <Icon name={icon} />
-      </span>
-      <div className="min-w-0 flex-1">
-        <p className="font-medium">{title}</p>
-        <p className="text-muted">{children}</p>
-      </div>
-      {action}
-    </li>
   )
 }

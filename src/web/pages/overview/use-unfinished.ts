@@ -17,8 +17,10 @@ export function useUnfinished(): readonly JournalEntry[] {
         import('../../payment/machine.ts'),
       ])
       journals ??= { payments: openJournal(), settlements: openJournal(SETTLEMENTS) }
-      const open = (await Promise.all([journals.payments.listOpen(), journals.settlements.listOpen()])).flat()
-      if (!gone) setEntries(open.filter(({ state }) => !isPaid(state) && (mayHaveLeft(state) || state.step === 'signed' || state.step === 'awaiting_wallet')))
+      const [payments, settlements] = await Promise.all([journals.payments.listOpen(), journals.settlements.listOpen()])
+      const begun = payments.filter(({ state }) => mayHaveLeft(state) || state.step === 'signed' || state.step === 'awaiting_wallet')
+      // A settlement is somebody's money from its first step on: what a payer signed is good for a limited time.
+      if (!gone) setEntries([...begun, ...settlements].filter(({ state }) => !isPaid(state)))
     }
     const look = () => void read().catch(() => undefined)
     look()

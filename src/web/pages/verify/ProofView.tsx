@@ -2,6 +2,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { findAsset } from '#contract/network.ts'
 import { useSession } from '../../api/session.ts'
+import { sendBackPath, type Mispaid } from '../../mispaid.ts'
 import { Link } from '../../router/Link.tsx'
 import { useConfig } from '../../shell/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
@@ -18,49 +19,34 @@ import { ExpectedForm } from './ExpectedForm.tsx'
 import { readExpected, startFields, type ExpectedProblems } from './expected.ts'
 import { verdictOf } from './check.ts'
 import { factsOf, type Facts as ProofFacts } from './facts.ts'
-import type { Expected } from './local-checks.ts'
 import type { Recognized } from './recognize.ts'
 import { ResultCard } from './ResultCard.tsx'
-import { checkAndAccept, checkOnly, type Result } from './run-checks.ts'
-import { sendBackPath } from './send-back.ts'
 import { SettleCard } from './settle/SettleCard.tsx'
+import { useProofCheck, type How } from './use-proof-check.ts'
 
 /** One proof: what it says, what the reader expected, and what becomes of comparing the two. */
 export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof' }> }) {
-  const { t } = useLingui()
   const { networks, sellerWallets } = useConfig()
   const state = useSession()
   const session = state.kind === 'known' ? state.session : null
   const facts = factsOf(found.payment)
   const [fields, setFields] = useState(() => startFields(facts, networks, [...(session?.wallets ?? []), ...sellerWallets]))
   const [problems, setProblems] = useState<ExpectedProblems>({})
-  const [busy, setBusy] = useState<'check' | 'accept' | null>(null)
-  const [result, setResult] = useState<Result>()
-  const [trouble, setTrouble] = useState<string>()
-  const [asked, setAsked] = useState<Expected>()
+  const { busy, asked, result, mispaid, trouble, run, forget } = useProofCheck()
   // What has begun stays in view until it is left, whatever the next check says: its end is told there.
   const [settling, setSettling] = useState(false)
+  const isMine = (wallet: string) => session !== null && (session.operator || session.wallets.includes(wallet))
 
-  async function run(kind: 'check' | 'accept') {
+  function check(kind: 'check' | 'accept') {
     const read = readExpected(fields, networks)
     setProblems(read.ok ? {} : read.problems)
     if (!read.ok) return
-    setBusy(kind)
-    setAsked(read.expected)
-    setTrouble(undefined)
-    try {
-      const question = { header: found.header, payment: found.payment, facts, expected: read.expected }
-      const mine = session !== null && (session.operator || session.wallets.includes(read.expected.wallet))
-      const accepting = { facilitatorUrl: fields.facilitator || null, timeoutS: Number(fields.timeout) }
-      setResult(kind === 'check' ? await checkOnly(question, mine) : await checkAndAccept(question, accepting))
-    } catch (error) {
-      setTrouble(error instanceof Error ? error.message : t`The check could not be made.`)
-    } finally {
-      setBusy(null)
-    }
+    const { expected } = read
+    const accepting = { facilitatorUrl: fields.facilitator || null, timeoutS: Number(fields.timeout) }
+    const how: How = kind === 'accept' ? { kind, accepting } : { kind, askService: isMine(expected.wallet) }
+    void run({ header: found.header, payment: found.payment, facts, expected }, how)
   }
 
-  const back = result && asked && sendBackPath({ ...result, payer: facts.payer }, asked)
   return (
     <>
       <ProofCard facts={facts} />
@@ -69,7 +55,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
           fields={fields}
           onChange={(next) => {
             setFields(next)
-            setResult(undefined)
+            forget()
           }}
           problems={problems}
         />
@@ -79,11 +65,11 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
           </Banner>
         )}
         <div className="mt-5 flex flex-wrap items-center gap-2">
-          <Button busy={busy === 'check'} icon={<Icon name="shield" />} onClick={() => void run('check')} variant="primary">
+          <Button busy={busy === 'check'} icon={<Icon name="shield" />} onClick={() => check('check')} variant="primary">
             <Trans>Check only</Trans>
           </Button>
           {session?.operator && (
-            <Button busy={busy === 'accept'} icon={<Icon name="check" />} onClick={() => void run('accept')}>
+            <Button busy={busy === 'accept'} icon={<Icon name="check" />} onClick={() => check('accept')}>
               <Trans>Check and accept</Trans>
             </Button>
           )}
@@ -92,7 +78,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
       </Card>
       {result && (
         <ResultCard asset={asked?.asset} network={networks.find(({ network }) => network === fields.network)} result={result}>
-          {back && <SendBack to={back} />}
+          {mispaid && asked && <SendBack decimals={asked.asset.decimals} mispaid={mispaid} reminded={isMine(asked.wallet)} />}
         </ResultCard>
       )}
       {asked && (settling || (result && verdictOf(result) !== 'invalid')) && (
@@ -102,7 +88,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
           header={found.header}
           key={found.header}
           onBegun={setSettling}
-          onSettled={() => void run('check')}
+          onSettled={() => check('check')}
           settled={result?.settled ?? false}
         />
       )}
@@ -110,12 +96,20 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
   )
 }
 
-/** Another amount came than was asked for: no protocol returns it, the payee does. */
-function SendBack({ to }: { to: string }) {
+/** Another amount came than was asked for: no protocol returns it, the payee does. `reminded`: the reader's overview lists it until then. */
+function SendBack({ mispaid, decimals, reminded }: { mispaid: Mispaid; decimals: number; reminded: boolean }) {
+  const { t } = useLingui()
   return (
-    <Link className={buttonClass({})} to={to}>
-      <Icon name="back" /> <Trans>Send it back</Trans>
-    </Link>
+    <>
+      <Link className={buttonClass({})} to={sendBackPath(mispaid, { decimals, description: t`Sent back: another amount than was asked for` })}>
+        <Icon name="back" /> <Trans>Send it back</Trans>
+      </Link>
+      {reminded && (
+        <p className="basis-full text-sm text-muted">
+          <Trans>It has arrived, so it stays in your overview, in this browser, until you have dealt with it.</Trans>
+        </p>
+      )}
+    </>
   )
 }
 

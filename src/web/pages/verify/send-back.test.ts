@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { Check } from './check.ts'
-import { sendBackPath } from './send-back.ts'
+import { sendBackPath } from '../../mispaid.ts'
+import { mispaidOf } from './send-back.ts'
 
 const network: Network = {
   network: 'eip155:31337',
@@ -18,7 +19,9 @@ const checks = [check('transaction', 'ok'), check('recipient', 'ok'), check('ass
 const known = { checks, transaction: '0xabc', payer: '0xpayer' }
 
 test('what came in another amount leads to the checkout with all of it filled in', () => {
-  const path = sendBackPath(known, expected) ?? ''
+  const found = mispaidOf(known, expected, 1)
+  expect(found).toMatchObject({ cameAtomic: '20000000000000000', expectedAtomic: '10', wallet: '0xwallet', at: 1 })
+  const path = found ? sendBackPath(found, { decimals: 18, description: 'Back' }) : ''
   expect(Object.fromEntries(new URL(path, 'http://x').searchParams)).toMatchObject({
     to: '0xpayer',
     amount: '0.02',
@@ -38,5 +41,5 @@ test.each([
   ['a payer nobody knows', { ...known, payer: null }],
   ['nothing on the chain', { ...known, checks: [] }],
 ])('%s is not sent back', (_, of) => {
-  expect(sendBackPath(of, expected)).toBeUndefined()
+  expect(mispaidOf(of, expected, 1)).toBeUndefined()
 })

@@ -1,0 +1,49 @@
+import { t } from '@lingui/core/macro'
+import { useState } from 'react'
+import { serverNow } from '../../clock.ts'
+import { rememberMispaid, type Mispaid } from '../../mispaid.ts'
+import type { Expected } from './local-checks.ts'
+import { checkAndAccept, checkOnly, type Question, type Result } from './run-checks.ts'
+import type { Accepting } from './service-checks.ts'
+import { mispaidOf } from './send-back.ts'
+
+/** How a proof is checked: as far as it uses nothing up, with the service where it may be asked; or to the end. */
+export type How = { kind: 'check'; askService: boolean } | { kind: 'accept'; accepting: Accepting }
+
+/** What was asked of a proof last, and what came of it. */
+export type ProofCheck = {
+  busy: How['kind'] | null
+  asked: Expected | undefined
+  result: Result | undefined
+  /** It came, in another amount than was asked for. */
+  mispaid: Mispaid | undefined
+  trouble: string | undefined
+  run: (question: Question, how: How) => Promise<void>
+  /** What was found is of other questions than the form asks now. */
+  forget: () => void
+}
+
+export function useProofCheck(): ProofCheck {
+  const [busy, setBusy] = useState<How['kind'] | null>(null)
+  const [asked, setAsked] = useState<Expected>()
+  const [found, setFound] = useState<{ result: Result; mispaid: Mispaid | undefined }>()
+  const [trouble, setTrouble] = useState<string>()
+
+  async function run(question: Question, how: How) {
+    setBusy(how.kind)
+    setAsked(question.expected)
+    setTrouble(undefined)
+    try {
+      const result = how.kind === 'check' ? await checkOnly(question, how.askService) : await checkAndAccept(question, how.accepting)
+      const mispaid = mispaidOf({ ...result, payer: question.facts.payer }, question.expected, serverNow())
+      if (mispaid) rememberMispaid(mispaid)
+      setFound({ result, mispaid })
+    } catch (error) {
+      setTrouble(error instanceof Error ? error.message : t`The check could not be made.`)
+    } finally {
+      setBusy(null)
+    }
+  }
+
+  return { busy, asked, result: found?.result, mispaid: found?.mispaid, trouble, run, forget: () => setFound(undefined) }
+}
