@@ -5,7 +5,7 @@
 export const SEARCHED = 200
 
 /** The resource without its scheme, in small letters. */
-const RESOURCE = String.raw`lower(regexp_replace(resource, '^https?://', ''))`
+const RESOURCE = String.raw`regexp_replace(lower(resource), '^https?://', '')`
 
 /** The JSON text of `metadata.referenceId`, quotes and all; metadata is kept as it was sent, which Postgres' own JSON may not take. */
 const REFERENCE = String.raw`substring(metadata from '"referenceId":("(?:[^"\\]|\\.)*")')`

@@ -5,7 +5,7 @@ import { payment } from '../db/schema.ts'
 import { ALL_DAYS, paymentChange, paymentTally, WHOLE_ACCOUNT } from '../db/tally-schema.ts'
 import { LAST_MOMENT } from './cursor.ts'
 import { kindOf, type Filters } from './filters.ts'
-import { whereOf } from './history-where.ts'
+import { partsOf, whereOf } from './history-where.ts'
 
 const DAY_MS = 86_400_000
 
@@ -20,7 +20,7 @@ export async function readTotal(db: Database, filters: Filters): Promise<number>
 }
 
 function totalOf(filters: Filters): SQL {
-  if (!isTallied(filters)) return counted(whereOf(filters))
+  if (!isTallied(filters)) return sql.join(partsOf(filters).map(counted), sql` + `)
   if (!filters.since && !filters.until) return sql`${tallied(filters, { from: ALL_DAYS, to: ALL_DAYS })} - ${twice(filters)}`
   const { whole, ends, between } = daysOf(filters)
   if (!whole) return counted(whereOf(filters))

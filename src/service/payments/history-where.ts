@@ -3,18 +3,20 @@ import { payment } from '../db/schema.ts'
 import { AMOUNT_DECIMALS, kindOf, type Filters } from './filters.ts'
 import { searchBranches } from './filters-search.ts'
 
-/** All that the filters ask of a row. */
+/** All that the filters ask of a row, but for the text. */
 export function whereOf(filters: Filters): SQL | undefined {
-  return and(
-    eq(payment.accountId, filters.accountId),
-    seen(filters),
-    narrowed(filters),
-    filters.text === undefined ? undefined : or(...searchBranches(filters.text)),
-  )
+  return and(eq(payment.accountId, filters.accountId), seen(filters), narrowed(filters))
+}
+
+/** All that they ask, as conditions of which a row meets one at most: their counts add up, and each is counted on an index of its own. */
+export function partsOf(filters: Filters): SQL[] {
+  const own = whereOf(filters)
+  const branches = filters.text === undefined ? [sql`true`] : searchBranches(filters.text)
+  return branches.flatMap((branch, index) => and(own, branch, ...branches.slice(0, index).map((earlier) => sql`(${earlier}) is not true`)) ?? [])
 }
 
 /**
- * The same as several conditions, of which a row meets one or more. Each is a range of one index that already has the list's order,
+ * All that they ask, as conditions of which a row meets one or more. Each is a range of one index that already has the list's order,
  * so that a page of each is a page's work however many payments there are. An `or` over them would be read whole and sorted.
  */
 export function branchesOf(filters: Filters): SQL[] {

@@ -135,10 +135,16 @@ describe.each(ENGINES)('on %s', (engine) => {
       amount: 5n * 10n ** 18n,
       status: 'finalized',
       signature: `0x${'ab'.repeat(32)}`,
-      resource: 'https://shop.example/100%_off/a',
+      resource: 'HTTPS://Shop.example/100%_off/a',
     })
-    const sol = await pay(who, { network: SOLANA_DEVNET, amount: 2n * 10n ** 9n, status: 'finalized', resource: 'https://shop.example/100xyoff/a' })
-    const found = async (query: Query) => ids(await readList(context, who, { ...queryOf(query), wallets: undefined }))
+    // Found by two of its fields, counted once.
+    const metadata = '{"referenceId":"shop.example/100xyoff"}'
+    const sol = await pay(who, { network: SOLANA_DEVNET, amount: 2n * 10n ** 9n, status: 'finalized', resource: 'https://shop.example/100xyoff/a', metadata })
+    const found = async (query: Query) => {
+      const page = await readList(context, who, { ...queryOf(query), wallets: undefined })
+      expect(page.total).toBe(page.payments.length)
+      return ids(page)
+    }
 
     expect(await found({})).toEqual([sol, large, small])
     expect(await found({ status: 'expired,created' })).toEqual([small])
@@ -161,6 +167,8 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await found({ q: 'x' })).toEqual([])
     expect(await found({ q: 'https://shop.example/' })).toEqual([sol, large])
     expect(await found({ q: 'https://shop.example/100%_' })).toEqual([large])
+    expect(await found({ q: 'shop.example/100xyoff' })).toEqual([sol])
+    expect(await found({ q: 'shop.example/100xyofg' })).toEqual([])
     expect(await found({ q: '%' })).toEqual([])
     expect(await found({ q: "\\' or 1=1 --" })).toEqual([])
     expect(await found({ q: 'a\0b' })).toEqual([])
