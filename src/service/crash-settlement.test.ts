@@ -12,7 +12,7 @@ import { eventually } from '#testing/service-context.ts'
 import { startServiceProcess } from '#testing/service-process.ts'
 import { deployTokens, evmPayer, payBill, type EvmTokens } from '#testing/token-payers.ts'
 import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
-import { payment } from './db/schema.ts'
+import { payment } from './db/schema/payment.ts'
 import { createWallet } from './wallets/create-wallet.ts'
 import { openFileVault } from './wallets/file-vault.ts'
 

@@ -1,7 +1,7 @@
 import { and, eq, lt, sql } from 'drizzle-orm'
 import { USAGE_PERIODS, type UsagePeriod } from '#contract/usage.ts'
 import type { Context } from './context.ts'
-import { idempotency, rateLimit, socket, usage } from './db/schema.ts'
+import { idempotency, rateLimit, socket, usage } from './db/schema/access.ts'
 import { KEPT_DAYS } from './idempotency/claim.ts'
 
 const EVERY_MS = 3_600_000

@@ -53,7 +53,7 @@ const plants: Plant[] = [
   { ...plant('contract', ['process to tsc', 'export const one: unknown = process'], /TS2591|TS2304/), by: 'types' },
   { ...plant('contract', ['document to tsc', 'export const one: unknown = document'], /TS2584|TS2304/), by: 'types' },
   ...SERVER_FOLDERS.map((folder): Plant => ({ ...plant(folder, ['document to tsc', 'export const one: unknown = document'], /TS2584|TS2304/), by: 'types' })),
-  inside('service/routes', ['a query in a route', `import { payment } from '../db/schema.ts'\nexport const one = payment`]),
+  inside('service/routes', ['a query in a route', `import { payment } from '../db/schema/payment.ts'\nexport const one = payment`]),
   inside('service/routes', ['a chain in a route', `import type { Chain } from '../chains/chain.ts'\nexport type One = Chain`]),
   inside('service/db', ['a rule in the database folder', `import type { Context } from '../context.ts'\nexport type One = Context`]),
   inside('service/chains/evm', ['Solana on the EVM side', `import { Connection } from '@solana/web3.js'\nexport const one = Connection`]),

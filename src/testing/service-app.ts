@@ -6,7 +6,7 @@ import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open
 import { createApp } from '#service/app.ts'
 import type { Context } from '#service/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
-import { payment } from '#service/db/schema.ts'
+import { payment } from '#service/db/schema/payment.ts'
 import { startEventStream } from '#service/events/stream.ts'
 import type { ReadPayment } from '#service/events/to-message.ts'
 import { startServer } from '#service/http/server.ts'

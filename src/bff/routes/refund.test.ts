@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { NATIVE_ETH } from '#contract/network.ts'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
-import { payment } from '#service/db/schema.ts'
+import { payment } from '#service/db/schema/payment.ts'
 import { Desk } from '#testing/desk.ts'
 import { evmWallet, type Browser } from '#testing/desk-browser.ts'
 

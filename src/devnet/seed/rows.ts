@@ -2,7 +2,7 @@ import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET } from '#contract/network.ts'
 import type { EventSource, PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import type { EventRecord, NewPayment } from '#service/db/payments.ts'
-import { event, payment } from '#service/db/schema.ts'
+import { event, payment } from '#service/db/schema/payment.ts'
 import { EVM_CHAIN_ID } from '../evm.ts'
 import type { Outcome } from './outcome.ts'
 

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gte, isNull, lt, or } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { attempt, payment } from './schema.ts'
+import { attempt, payment } from './schema/payment.ts'
 
 export type AttemptRecord = typeof attempt.$inferSelect
 

@@ -2,7 +2,7 @@ import { and, eq, isNull, ne, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { LEASE_S } from './lease.ts'
-import { claim } from './schema.ts'
+import { claim } from './schema/proof.ts'
 
 export type ClaimRecord = typeof claim.$inferSelect
 export type ClaimKey = { network: NetworkId; key: string }

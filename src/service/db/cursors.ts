@@ -2,7 +2,7 @@ import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { LEASE_S } from './lease.ts'
-import { chainCursor } from './schema.ts'
+import { chainCursor } from './schema/payment.ts'
 
 /**
  * Takes or keeps the right to follow a network; false while another process has it. The database's clock decides.

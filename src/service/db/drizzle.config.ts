@@ -3,7 +3,7 @@ import { defineConfig } from 'drizzle-kit'
 /** `npx drizzle-kit generate --config src/service/db/drizzle.config.ts --name <what_changes>` writes the next migration. */
 export default defineConfig({
   dialect: 'postgresql',
-  schema: ['./src/service/db/schema.ts', './src/service/db/tally-schema.ts'],
+  schema: './src/service/db/schema',
   out: './src/service/db/migrations',
   casing: 'snake_case',
 })

@@ -1,6 +1,8 @@
 import { isNull, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { chainCursor, claim, idempotency, socket } from './schema.ts'
+import { idempotency, socket } from './schema/access.ts'
+import { chainCursor } from './schema/payment.ts'
+import { claim } from './schema/proof.ts'
 
 /**
  * Ends the leases of whoever used this database before. Right only where one process at a time can have it open, as with the embedded engine: then everyone

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { ALL_DAYS, WHOLE_ACCOUNT } from './tally-schema.ts'
+import { ALL_DAYS, WHOLE_ACCOUNT } from './schema/tally.ts'
 
 /** One process folds at a time; a number of our own among Postgres' advisory locks. */
 const FOLD_LOCK = 7_214_003

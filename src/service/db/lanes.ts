@@ -2,7 +2,7 @@ import { and, asc, eq, gte, inArray, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from './payments.ts'
-import { attempt, payment } from './schema.ts'
+import { attempt, payment } from './schema/payment.ts'
 
 /** One sender on one network: its nonces and funds are handed out one payment after the other. */
 export type Lane = { network: NetworkId; sender: string }

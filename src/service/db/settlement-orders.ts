@@ -1,7 +1,7 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import { GRANTED } from './claims.ts'
-import { claim, settlementOrder } from './schema.ts'
+import { claim, settlementOrder } from './schema/proof.ts'
 
 export type SettlementOrder = typeof settlementOrder.$inferSelect
 

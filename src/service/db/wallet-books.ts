@@ -3,7 +3,7 @@ import type { Family } from '#contract/address.ts'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Lane } from './lanes.ts'
-import { walletBooks } from './schema.ts'
+import { walletBooks } from './schema/wallet.ts'
 
 export type BooksRecord = typeof walletBooks.$inferSelect
 /** A page of the books: what the chain held at a height, and what had come in up to there. */

@@ -1,6 +1,6 @@
 import { and, asc, eq } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { wallet } from './schema.ts'
+import { wallet } from './schema/wallet.ts'
 
 export type WalletRecord = typeof wallet.$inferSelect
 

@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, lte, max, or } from 'drizzle-orm'
 import type { EventKind } from '#contract/event.ts'
 import type { Database } from '#postgres/open.ts'
-import { event, payment } from '../db/schema.ts'
+import { event, payment } from '../db/schema/payment.ts'
 
 /** What a subscriber follows: these kinds of event of its whole account, and every kind of what some wallets sent or received. */
 export type Filter = { accountId: string; kinds: readonly EventKind[]; wallets: readonly string[] }

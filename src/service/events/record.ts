@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import type { EventKind } from '#contract/event.ts'
 import type { EventSource, PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
-import { event } from '../db/schema.ts'
+import { event } from '../db/schema/payment.ts'
 
 /** NOTIFY on this channel means: this account has new events. It carries no event, rows are the truth. */
 export const EVENT_CHANNEL = 'service_event'

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { Plan, Scope } from '#contract/api-key.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
-import { account } from '../db/schema.ts'
+import { account } from '../db/schema/access.ts'
 
 /**
  * Sets an account's plan and what it permits; null permits everything. From their next request on its keys have at most that, and what

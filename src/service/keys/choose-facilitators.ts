@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
-import { account } from '../db/schema.ts'
+import { account } from '../db/schema/access.ts'
 
 /**
  * Sets by which facilitators an account may have payments verified; null for those of the operator's configuration.

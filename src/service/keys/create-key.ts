@@ -3,7 +3,7 @@ import { apiKeyHint, createApiKey, type Plan, type Scope } from '#contract/api-k
 import { createId } from '#contract/id.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
-import { account, apiKey } from '../db/schema.ts'
+import { account, apiKey } from '../db/schema/access.ts'
 import { hashKey } from './hash-key.ts'
 import { isAbove } from './plan-order.ts'
 

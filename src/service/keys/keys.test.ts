@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isApiKey, type Scope } from '#contract/api-key.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
-import { account, apiKey } from '../db/schema.ts'
+import { account, apiKey } from '../db/schema/access.ts'
 import { routes } from '../routes/routes.ts'
 import { rotateKey } from './rotate-key.ts'
 

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { account, apiKey } from '../db/schema.ts'
+import { account, apiKey } from '../db/schema/access.ts'
 
 /** All accounts, oldest first, each with the number of its keys that are valid now. `scopes` is null where the plan permits everything. */
 export async function listAccounts(db: Database, now: Date) {

@@ -1,6 +1,6 @@
 import { asc, eq } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { account, apiKey } from '../db/schema.ts'
+import { account, apiKey } from '../db/schema/access.ts'
 
 /** The keys of an account, or of all, oldest first; of the key itself only the hint. */
 export async function listKeys(db: Database, accountId?: string) {

@@ -1,7 +1,7 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
-import { apiKey } from '../db/schema.ts'
+import { apiKey } from '../db/schema/access.ts'
 
 /**
  * Ends a key: its next request is refused, its open connections close within seconds. Revoking twice is no error.

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
-import { account, apiKey } from '../db/schema.ts'
+import { account, apiKey } from '../db/schema/access.ts'
 import { createKey } from './create-key.ts'
 import { lowerPlan } from './plan-order.ts'
 

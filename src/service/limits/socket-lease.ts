@@ -1,6 +1,6 @@
 import { and, eq, gt, inArray, isNull, lt, or, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { apiKey, socket } from '../db/schema.ts'
+import { apiKey, socket } from '../db/schema/access.ts'
 
 /** A process that died gives its connections back after this long; one that lives extends them every `BEAT_MS`. */
 const SOCKET_LEASE_SECONDS = 5

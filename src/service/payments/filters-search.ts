@@ -2,8 +2,8 @@ import { and, eq, inArray, isNotNull, sql, type SQL } from 'drizzle-orm'
 import { parseAddress } from '#contract/address.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { isPaymentId } from '#contract/payment.ts'
-import { payment } from '../db/schema.ts'
-import { SEARCHED, searchExpressions } from '../db/search-expressions.ts'
+import { payment } from '../db/schema/payment.ts'
+import { SEARCHED, searchExpressions } from '../db/schema/search-expressions.ts'
 
 /**
  * The conditions a text can be found by, each with an index of its own: payment id, address, the start of the resource with or without its scheme,

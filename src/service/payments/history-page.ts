@@ -1,7 +1,7 @@
 import { and, desc, inArray, lt, sql, type SQL } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from '../db/payments.ts'
-import { payment } from '../db/schema.ts'
+import { payment } from '../db/schema/payment.ts'
 import type { Place } from './cursor.ts'
 import type { Filters } from './filters.ts'
 import { readDays, startOf } from './history-total.ts'

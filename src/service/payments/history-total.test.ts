@@ -8,8 +8,8 @@ import { ENGINES } from '#testing/postgres.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { foldTallies } from '../db/fold-tallies.ts'
 import type { NewPayment, PaymentRecord } from '../db/payments.ts'
-import { payment } from '../db/schema.ts'
-import { paymentTally } from '../db/tally-schema.ts'
+import { payment } from '../db/schema/payment.ts'
+import { paymentTally } from '../db/schema/tally.ts'
 import { readList } from './history.ts'
 
 const NOW = Date.parse('2026-11-21T10:00:00Z')

@@ -1,5 +1,5 @@
 import { and, eq, gte, inArray, lte, or, sql, type SQL } from 'drizzle-orm'
-import { payment } from '../db/schema.ts'
+import { payment } from '../db/schema/payment.ts'
 import { AMOUNT_DECIMALS, kindOf, type Filters } from './filters.ts'
 import { searchBranches } from './filters-search.ts'
 

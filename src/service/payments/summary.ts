@@ -3,7 +3,7 @@ import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import type { AssetSummary } from '#contract/payment-endpoints.ts'
 import { PAYMENT_STATUSES } from '#contract/payment.ts'
 import type { Actor, Context } from '../context.ts'
-import { payment } from '../db/schema.ts'
+import { payment } from '../db/schema/payment.ts'
 
 type Summary = EndpointReply<'paymentSummary'>
 

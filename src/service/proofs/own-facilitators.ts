@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { Context } from '../context.ts'
-import { account } from '../db/schema.ts'
+import { account } from '../db/schema/access.ts'
 
 /** The context in which an account has payments verified: by the facilitators of its own list where it has one, by those of the operator otherwise. */
 export async function withOwnFacilitators(context: Context, accountId: string): Promise<Context> {

@@ -7,7 +7,7 @@ import { alter, proveMemo, proveTransfer, refusal, refused, type SolanaProof } f
 import { startRightTime } from '#testing/right-time.ts'
 import { eventually, openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
-import { event } from '../db/schema.ts'
+import { event } from '../db/schema/payment.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { followOnce } from '../watchers/follow.ts'

@@ -10,7 +10,7 @@ import { createTokens, payBill, solanaPayer, withFacilitator } from '#testing/to
 import { decodeBase64 } from '#x402/header.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import type { Context } from '../context.ts'
-import { attempt, payment } from '../db/schema.ts'
+import { attempt, payment } from '../db/schema/payment.ts'
 import { followOnce } from '../watchers/follow.ts'
 import { receivePayment } from './receive.ts'
 import { sponsorFee } from './sponsor-fee.ts'

@@ -4,7 +4,7 @@ import { ETHER_AMOUNT, ETHER_RESOURCE, openEtherDesk, type EtherDesk, type SentE
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { alter, refusal, refused } from '#testing/proofs.ts'
 import { eventually, openAccount } from '#testing/service-context.ts'
-import { event } from '../db/schema.ts'
+import { event } from '../db/schema/payment.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { readHistory } from '../payments/history.ts'
 import { readPaymentBody } from '../payments/status.ts'

@@ -10,7 +10,7 @@ import { openParties, openPayeeDesk, settleBuilt, type PayeeDesk } from '#testin
 import { alter, refusal, refused } from '#testing/proofs.ts'
 import { openAccount } from '#testing/service-context.ts'
 import type { Requirements } from '#x402/requirements.ts'
-import { event, payment } from '../db/schema.ts'
+import { event, payment } from '../db/schema/payment.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { reportSubmitted } from '../payments/report.ts'
 import { receivePayment } from '../proofs/receive.ts'

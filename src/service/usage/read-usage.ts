@@ -3,7 +3,7 @@ import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { MOST_USAGE_ROWS, USAGE_PERIODS, type UsagePeriod } from '#contract/usage.ts'
 import type { Actor, Context } from '../context.ts'
-import { apiKey, usage } from '../db/schema.ts'
+import { apiKey, usage } from '../db/schema/access.ts'
 import { startOf } from './usage-log.ts'
 
 const PRESET_PERIODS: Readonly<Record<UsagePeriod, number>> = { minute: 60, hour: 24, day: 30 }

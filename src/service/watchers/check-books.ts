@@ -4,7 +4,7 @@ import { nativeAsset } from '#contract/network.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import type { Lane } from '../db/lanes.ts'
-import { payment } from '../db/schema.ts'
+import { payment } from '../db/schema/payment.ts'
 import { openBooks, readBooks, stopWallet, turnPage, type BooksRecord, type Page } from '../db/wallet-books.ts'
 import { readSpent } from './spent.ts'
 

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { readSigned } from '../db/attempts.ts'
 import type { Lane } from '../db/lanes.ts'
 import type { PaymentRecord } from '../db/payments.ts'
-import { attempt, payment } from '../db/schema.ts'
+import { attempt, payment } from '../db/schema/payment.ts'
 
 /**
  * What left a wallet by its own signature between two pages of its books. `later`: the rows have not caught up with the chain yet. `foreign`: the chain

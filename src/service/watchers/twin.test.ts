@@ -8,7 +8,7 @@ import { expect, test } from 'vitest'
 import { startGate, startSolana } from '#testing/local-chains.ts'
 import { proveTransfer } from '#testing/proofs.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
-import { payment } from '../db/schema.ts'
+import { payment } from '../db/schema/payment.ts'
 import { receivePayment } from '../proofs/receive.ts'
 import { startWatchers } from './start.ts'
 

@@ -1,5 +1,5 @@
 import { inArray, sql } from 'drizzle-orm'
-import { payment } from '#service/db/schema.ts'
+import { payment } from '#service/db/schema/payment.ts'
 import { startServiceProcess } from '../service-process.ts'
 import { askUntilAnswered, newWish } from './client.ts'
 import type { Stage } from './stage.ts'

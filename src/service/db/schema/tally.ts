@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { bigint, bigserial, index, integer, primaryKey, text } from 'drizzle-orm/pg-core'
 import type { PaymentMode, PaymentStatus } from '#contract/payment.ts'
-import { service } from './schema.ts'
+import { service } from './columns.ts'
 
 /**
  * How many payments there are, so that a list need not count them. The triggers on `payment` write what changed into `payment_change`,

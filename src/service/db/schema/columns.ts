@@ -1,0 +1,13 @@
+import { customType, pgSchema, timestamp } from 'drizzle-orm/pg-core'
+
+/** The service's tables. They live in a Postgres schema of their own, so that the proxy may share the database. */
+export const service = pgSchema('service')
+
+/** Atomic units: up to 2^256, exact, `bigint` inside. */
+export const atomic = customType<{ data: bigint; driverData: string }>({
+  dataType: () => 'numeric(78,0)',
+  fromDriver: BigInt,
+  toDriver: String,
+})
+
+export const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' })

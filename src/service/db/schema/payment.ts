@@ -1,0 +1,150 @@
+import { sql } from 'drizzle-orm'
+import { bigint, bigserial, check, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import type { EventKind } from '#contract/event.ts'
+import type { PaymentMode, PaymentStatus, EventSource } from '#contract/payment.ts'
+import { searchExpressions } from './search-expressions.ts'
+import { account } from './access.ts'
+import { atomic, at, service } from './columns.ts'
+
+export const payment = service.table(
+  'payment',
+  {
+    id: text().primaryKey(),
+    accountId: text()
+      .notNull()
+      .references(() => account.id),
+    mode: text().$type<PaymentMode>().notNull(),
+    status: text().$type<PaymentStatus>().notNull(),
+    network: text().notNull(),
+    asset: text().notNull(),
+    symbol: text().notNull(),
+    decimals: integer().notNull(),
+    amount: atomic().notNull(),
+    sender: text().notNull(),
+    recipient: text().notNull(),
+    resource: text(),
+    /** JSON source text: numbers in it keep their digits. */
+    metadata: text(),
+    /** Base64 of the unsigned transaction (local mode). */
+    unsignedTransaction: text(),
+    /** EVM: the nonce the transaction was built with. */
+    nonce: bigint({ mode: 'number' }),
+    /** Height of the chain when the payment was built: the search for it starts there. */
+    builtHeight: bigint({ mode: 'number' }),
+    lastValidBlockHeight: bigint({ mode: 'number' }),
+    expiresAt: at('expires_at'),
+    signature: text(),
+    /** What a client says it broadcast, until the chain shows it. Proves nothing and reserves nothing: `signature` is set from the chain alone. */
+    reportedSignature: text(),
+    blockHeight: bigint({ mode: 'number' }),
+    blockHash: text(),
+    /** Paid to the chain, native atomic units. */
+    fee: atomic(),
+    failure: text(),
+    paymentProof: text(),
+    /** Hosted mode: the key the payer's request came with and what it asked, kept for ever: a repeated request finds its payment whatever else was lost. */
+    idempotencyKey: text(),
+    idempotencyFingerprint: text(),
+    /** Hosted mode: what the payer wants the validator to get, and the most the network may charge: both stay reserved until the chain has taken them. */
+    priorityFee: atomic(),
+    maxFee: atomic(),
+    confirmedAt: at('confirmed_at'),
+    createdAt: at('created_at').notNull().defaultNow(),
+    updatedAt: at('updated_at').notNull().defaultNow(),
+  },
+  (t) => [
+    /** A proof handed in by a payee may tell of a transaction that is a payer's payment here too; `claim` keeps those single. */
+    uniqueIndex('payment_signature')
+      .on(t.network, t.signature)
+      .where(sql`signature is not null and mode <> 'received'`),
+    index('payment_account').on(t.accountId, t.createdAt, t.id),
+    index('payment_sender').on(t.accountId, t.sender, t.createdAt, t.id),
+    index('payment_recipient').on(t.accountId, t.recipient, t.createdAt, t.id),
+    index('payment_status').on(t.accountId, t.status, t.createdAt, t.id),
+    /** Payments between two wallets that are looked at together: a list of both has them once. */
+    index('payment_pair').on(t.accountId, t.sender, t.recipient),
+    index('payment_any_signature')
+      .on(t.accountId, t.signature)
+      .where(sql`signature is not null`),
+    // Of all rows: Postgres leaves what it knows of an expression unused when the index is partial, takes every text for common, and reads all payments.
+    index('payment_resource').on(t.accountId, sql.raw(`${searchExpressions.resourceStart} text_pattern_ops`)),
+    index('payment_reference').on(t.accountId, sql.raw(searchExpressions.referenceStart)),
+    /** What the watchers still follow. */
+    index('payment_open')
+      .on(t.network, t.status)
+      .where(sql`status in ('created', 'pending', 'confirmed', 'rolled_back')`),
+    /** Expired payments the chain may still show. */
+    index('payment_expired')
+      .on(t.network, t.expiresAt)
+      .where(sql`status = 'expired'`),
+    /** A lane: one sender on one network uses each nonce once. */
+    uniqueIndex('payment_nonce')
+      .on(t.network, t.sender, t.nonce)
+      .where(sql`mode = 'hosted' and nonce is not null`),
+    index('payment_lane')
+      .on(t.network, t.sender, t.blockHeight)
+      .where(sql`mode = 'hosted'`),
+    uniqueIndex('payment_idempotency')
+      .on(t.accountId, t.idempotencyKey)
+      .where(sql`idempotency_key is not null`),
+    check('payment_amount_positive', sql`amount > 0`),
+  ],
+)
+
+/** Every transaction the service has signed for a payment, written before its bytes leave. Never changed but for the time they left. */
+export const attempt = service.table(
+  'attempt',
+  {
+    paymentId: text()
+      .notNull()
+      .references(() => payment.id),
+    number: integer().notNull(),
+    network: text().notNull(),
+    /** The managed wallet that signed for the network's charge, where it is not the payment's sender: settlements of what others signed. */
+    signer: text(),
+    signature: text().notNull(),
+    /** Base64 of the signed transaction. */
+    signedTransaction: text().notNull(),
+    /** Hosted mode: the x402 header value that proves this transaction, once it has landed. */
+    paymentProof: text(),
+    /** EVM. */
+    nonce: bigint({ mode: 'number' }),
+    lastValidBlockHeight: bigint({ mode: 'number' }),
+    maxFee: atomic().notNull(),
+    createdAt: at('created_at').notNull().defaultNow(),
+    broadcastAt: at('broadcast_at'),
+  },
+  (t) => [
+    primaryKey({ columns: [t.paymentId, t.number] }),
+    uniqueIndex('attempt_signature').on(t.network, t.signature),
+    index('attempt_signer').on(t.network, t.signer, t.nonce),
+  ],
+)
+
+/** Append-only. `id` is handed out under a lock, so it grows in the order of commits and a reader's cursor misses nothing. */
+export const event = service.table(
+  'event',
+  {
+    id: bigserial({ mode: 'bigint' }).primaryKey(),
+    accountId: text().notNull(),
+    paymentId: text()
+      .notNull()
+      .references(() => payment.id),
+    kind: text().$type<EventKind>().notNull().default('payment'),
+    /** The payment's status from this event on. */
+    status: text().$type<PaymentStatus>().notNull(),
+    source: text().$type<EventSource>().notNull(),
+    blockHeight: bigint({ mode: 'number' }),
+    at: at('at').notNull().defaultNow(),
+  },
+  (t) => [index('event_payment').on(t.paymentId, t.id), index('event_account').on(t.accountId, t.id)],
+)
+
+/** How far a watcher has read a chain. */
+export const chainCursor = service.table('chain_cursor', {
+  network: text().primaryKey(),
+  height: bigint({ mode: 'number' }).notNull(),
+  /** The process whose watcher follows this network, and until when the others leave it alone. */
+  holder: text(),
+  leaseUntil: at('lease_until'),
+})

@@ -1,0 +1,62 @@
+import { bigint, index, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { account } from './access.ts'
+import { payment } from './payment.ts'
+import { at, service } from './columns.ts'
+
+/**
+ * One row for each payment that was proven, whatever door the proof came through: what keeps a proof single for ever.
+ * In flight it belongs to one attempt until a lease ends; consumed it belongs to a payment.
+ */
+export const claim = service.table(
+  'claim',
+  {
+    network: text().notNull(),
+    /** What the chain knows the payment by: `txid:<hash>`, `message:<sha256>`. Canonical: one payment has one key. */
+    key: text().notNull(),
+    accountId: text()
+      .notNull()
+      .references(() => account.id),
+    /** SHA-256 over what was asked of the proof: only the same question gets the same answer again. */
+    fingerprint: text().notNull(),
+    attempt: text().notNull(),
+    leaseUntil: at('lease_until').notNull(),
+    paymentId: text().references(() => payment.id),
+    /** JSON of the checks that led to the answer. */
+    checks: text(),
+    /** Base64 of the signed transaction that the service broadcasts. */
+    transaction: text(),
+    consumedAt: at('consumed_at'),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (t) => [primaryKey({ columns: [t.network, t.key] }), index('claim_payment').on(t.paymentId)],
+)
+
+/**
+ * A proof that its payee was given a transaction for, to settle it alone: how the chain will show that it did. Building uses nothing up; the claim is
+ * taken when the settlement lands, by the first payment that asked for it.
+ */
+export const settlementOrder = service.table(
+  'settlement_order',
+  {
+    paymentId: text()
+      .primaryKey()
+      .references(() => payment.id),
+    accountId: text()
+      .notNull()
+      .references(() => account.id),
+    network: text().notNull(),
+    /** The key of the claim to come. */
+    key: text().notNull(),
+    fingerprint: text().notNull(),
+    /** The name the transaction will have on the chain, where all of it is signed. */
+    signature: text(),
+    /** Solana: the memo it will be found by. */
+    memo: text(),
+    /** Solana: no node takes it in a later block. */
+    lastValidBlockHeight: bigint({ mode: 'number' }),
+    /** JSON of the checks that held when it was built. */
+    checks: text().notNull(),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (t) => [uniqueIndex('settlement_order_question').on(t.accountId, t.network, t.key, t.fingerprint)],
+)
