@@ -73,6 +73,39 @@ test('the details of a payment are kept: resource, description, reference and a 
   expect(ethereum.sent).toHaveLength(1)
 })
 
+test('the amount is asked for first, then for what and to whom', async ({ visitor }) => {
+  const page = await visitor()
+  await page.goto('/pay')
+  const asked = ['Amount', 'Currency', 'Network', 'To']
+  for (const name of asked) await expect(page.getByLabel(name, { exact: true })).toBeVisible()
+  await page.getByLabel('Amount').focus()
+  for (const name of asked.slice(1)) await tabTo(page.getByLabel(name, { exact: true }))
+  const tops = await Promise.all(asked.map(async (name) => (await page.getByLabel(name, { exact: true }).boundingBox())?.y ?? 0))
+  expect(tops).toEqual(tops.toSorted((one, other) => one - other))
+})
+
+test('the owner of the desk’s wallet is not asked to pay it, and a buyer is', async ({ net, seller, buyer }) => {
+  const own = net.wallets.seller.evm.address
+  const { page } = await seller()
+  await page.goto('/pay')
+  const to = page.getByLabel('To', { exact: true })
+  await expect(to).toHaveValue(own)
+  await connectOnForm(page, 'MetaMask')
+  await expect(to).toHaveValue('')
+  await expect(page.getByRole('list', { name: 'Addresses you know' })).toHaveCount(0)
+  await to.fill(own)
+  await expect(page.getByText('This is the wallet you pay from.')).toBeVisible()
+  await page.getByLabel('Amount').fill('0.01')
+  await page.getByRole('button', { name: 'Review payment' }).click()
+  await expect(to).toBeFocused()
+  await expect(page).toHaveURL(/\/pay$/)
+
+  const person = await buyer({ ether: '1' })
+  await person.page.goto('/pay')
+  await connectOnForm(person.page, 'MetaMask')
+  await expect(person.page.getByLabel('To', { exact: true })).toHaveValue(own)
+})
+
 test('a whole purchase works with the keyboard alone', async ({ net, chains, buyer }) => {
   const { page, ethereum } = await buyer({ ether: '1' })
   const { to, network, amount } = onEthereum(net, '0.01')

@@ -26,7 +26,7 @@ export function AmountField({ asset, value, error, maxAtomic, register, onMax }:
     <Field
       error={error}
       hint={
-        parsed.ok ? (
+        error !== undefined ? undefined : parsed.ok ? (
           <Trans>
             You pay exactly <Amount atomic={parsed.atomic} decimals={decimals} exact symbol={symbol} />
           </Trans>

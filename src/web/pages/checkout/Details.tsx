@@ -26,7 +26,9 @@ import { RecipientField } from './RecipientField.tsx'
 import { breachOf } from './spending.ts'
 import { assetOn, orderOf, recipientOn, reserveOf, startValues, type AskedFor } from './start-values.ts'
 import { Steps } from './Steps.tsx'
+import { useFreshErrors } from './use-fresh-errors.ts'
 import { useFunds } from './use-funds.ts'
+import { useSuggestedRecipient } from './use-suggested-recipient.ts'
 
 export type DetailsProps = {
   /** A payment that is changed: its inputs are kept. */
@@ -49,9 +51,10 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
   if (!network) return <Banner tone="bad">{t`This desk has no network to pay on. Its operator has to configure one.`}</Banner>
   const asset = network.assets.find((each) => each.address === assetAddress) ?? nativeAsset(network)
   const account = accounts.find((each) => each.family === familyOf(network.network))
+  const ownLink = account !== undefined && account.address === link?.terms.recipient
 
   async function submit(fields: Fields) {
-    if (!network || !account) return openConnectDialog(network && familyOf(network.network))
+    if (!network || !account || ownLink) return openConnectDialog(network && familyOf(network.network))
     setTrouble(undefined)
     try {
       const order = orderOf(fields, {
@@ -92,14 +95,19 @@ export function Details({ previous, asked, link, onStart }: DetailsProps) {
               {trouble} {t`Payments are kept in this browser until they are settled; a private window may not allow that. Nothing was sent.`}
             </Banner>
           )}
-          <PaymentFields account={account} asset={asset} form={form} link={link} network={network} />
-          {account ? (
+          {ownLink && (
+            <Banner role="note" title={t`This link pays the wallet you are connected with`} tone="warn">
+              <Trans>Your customers can pay it. To try it yourself, pay from another account.</Trans>
+            </Banner>
+          )}
+          <PaymentFields account={account} named={asked.to !== undefined} asset={asset} form={form} link={link} network={network} />
+          {account && !ownLink ? (
             <Button busy={form.formState.isSubmitting} size="lg" type="submit" variant="primary" wide>
               <Trans>Review payment</Trans>
             </Button>
           ) : (
             <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog(familyOf(network.network))} size="lg" variant="primary" wide>
-              <Trans>Connect a wallet to pay</Trans>
+              {ownLink ? <Trans>Connect another account</Trans> : <Trans>Connect a wallet to pay</Trans>}
             </Button>
           )}
           <p className="text-center text-sm text-muted">
@@ -131,37 +139,30 @@ type PaymentFieldsProps = {
   asset: Asset
   account: ReturnType<typeof useAccounts>[number] | undefined
   link: OpenLink | undefined
+  /** The page's address says whom to pay. */
+  named: boolean
 }
 
-function PaymentFields({ form, network, asset, account, link }: PaymentFieldsProps) {
+/** In the order a payer thinks of them: how much, to whom, from where. */
+function PaymentFields({ form, network, asset, account, link, named }: PaymentFieldsProps) {
   const { register, control, getValues, setValue, formState } = form
   const { networks, sellerWallets } = useConfig()
   const [recipient, amount, fee, priorityFee] = useWatch({ control, name: ['recipient', 'amount', 'fee', 'priorityFee'] })
   const { held, balances, loading, unreadable } = useFunds(network, account?.address, asset)
   const reserve = reserveOf(network, asset, customFeeAtomic({ fee, priorityFee }, network))
   const { errors } = formState
+  useSuggestedRecipient(form, account?.address, named || link !== undefined)
+  useFreshErrors(form, [account?.address, asset.address, network.network, balances?.asset].join(' '))
   const set = link?.terms
 
   function changeNetwork() {
     const next = networks.find((each) => each.network === getValues('network'))
     if (next) setValue('asset', assetOn(next, asset.symbol).address)
-    setValue('recipient', recipientOn(networks, getValues(), sellerWallets))
+    setValue('recipient', recipientOn(networks, getValues(), { sellerWallets, own: account?.address }))
   }
 
   return (
     <>
-      {!link && <NetworkFields held={held} network={network} networks={networks} onNetwork={changeNetwork} register={register} />}
-      <FromAccount account={account} asset={asset} balances={balances} loading={loading} network={network} unreadable={unreadable} />
-      {!link && (
-        <RecipientField
-          error={errors.recipient?.message}
-          network={network}
-          onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
-          register={register('recipient', { validate: (text) => checkRecipient(text, network, account?.address) })}
-          sellerWallets={sellerWallets}
-          value={recipient}
-        />
-      )}
       {set?.amountAtomic ? (
         <LockedAmountProblem message={errors.amount?.message} />
       ) : (
@@ -174,6 +175,19 @@ function PaymentFields({ form, network, asset, account, link }: PaymentFieldsPro
           value={amount}
         />
       )}
+      {!link && <NetworkFields held={held} network={network} networks={networks} onNetwork={changeNetwork} register={register} />}
+      {!link && (
+        <RecipientField
+          error={errors.recipient?.message}
+          network={network}
+          own={account?.address}
+          onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
+          register={register('recipient', { validate: (text) => checkRecipient(text, network, account?.address) })}
+          sellerWallets={sellerWallets}
+          value={recipient}
+        />
+      )}
+      <FromAccount account={account} asset={asset} balances={balances} loading={loading} network={network} unreadable={unreadable} />
       <FeeField
         asset={asset}
         error={errors.priorityFee?.message}

@@ -69,7 +69,7 @@ export function MatchTable({ match }: { match: Match }) {
               <th className="w-26 py-2.5 pe-3 text-start align-top font-normal text-muted sm:w-36" scope="row">
                 {t(LABELS[row.field])}
               </th>
-              <td className="py-2.5 align-top [overflow-wrap:anywhere]">{row.ok ? <Value row={row} text={row.got} /> : <Difference row={row} />}</td>
+              <td className="py-2.5 align-top [overflow-wrap:anywhere]">{row.ok ? <Value row={row} text={withoutWork(row)} /> : <Difference row={row} />}</td>
               <td className="w-8 py-2.5 ps-2 text-end align-top">
                 <span className={cx('inline-flex', row.ok ? 'text-good-ink' : 'text-bad-ink')}>
                   <Icon name={row.ok ? 'check' : 'cross'} />
@@ -82,6 +82,11 @@ export function MatchTable({ match }: { match: Match }) {
       </table>
     </section>
   )
+}
+
+/** How much work the chain charges for is said where it differs, and with the fee's own figures. */
+function withoutWork({ field, got }: MatchRow): string {
+  return field === 'instructions' ? got.replace(/ with [0-9]+ gas$/, '') : got
 }
 
 function Difference({ row }: { row: MatchRow }) {

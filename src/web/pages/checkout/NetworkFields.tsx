@@ -15,23 +15,12 @@ export type NetworkFieldsProps = {
   onNetwork: () => void
 }
 
-/** On which network, and in what. Nothing to choose, nothing shown. */
+/** In what, and on which network. Nothing to choose, nothing shown. */
 export function NetworkFields({ networks, network, held, register, onNetwork }: NetworkFieldsProps) {
   const { t } = useLingui()
   if (networks.length < 2 && network.assets.length < 2) return null
   return (
     <div className="grid gap-5 sm:grid-cols-2">
-      {networks.length > 1 && (
-        <Field label={t`Network`}>
-          <Select {...register('network', { onChange: onNetwork })}>
-            {networks.map((each) => (
-              <option key={each.network} value={each.network}>
-                {each.name}
-              </option>
-            ))}
-          </Select>
-        </Field>
-      )}
       <Field label={t`Currency`}>
         {/* The options are those of the network: with another one the choice is made anew. */}
         <Select key={network.network} {...register('asset')}>
@@ -45,6 +34,17 @@ export function NetworkFields({ networks, network, held, register, onNetwork }: 
           })}
         </Select>
       </Field>
+      {networks.length > 1 && (
+        <Field label={t`Network`}>
+          <Select {...register('network', { onChange: onNetwork })}>
+            {networks.map((each) => (
+              <option key={each.network} value={each.network}>
+                {each.name}
+              </option>
+            ))}
+          </Select>
+        </Field>
+      )}
     </div>
   )
 }

@@ -9,13 +9,15 @@ import { Banner } from '../../ui/Banner.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { WrappedInput } from '../../ui/WrappedInput.tsx'
-import { readRecipient } from './fields.ts'
+import { payYourself, readRecipient } from './fields.ts'
 import { sellersOn } from './start-values.ts'
 import { useLookAlike } from './use-look-alike.ts'
 
 export type RecipientFieldProps = {
   network: Network
   sellerWallets: readonly string[]
+  /** The account that pays: it is not offered as its own payee. */
+  own: string | undefined
   value: string
   error: string | undefined
   register: UseFormRegisterReturn<'recipient'>
@@ -26,10 +28,10 @@ export type RecipientFieldProps = {
 const SHOWN = 6
 
 /** Whom to pay. The seller's own wallets and the payer's address book are one tap away; anything pasted is read and told back. */
-export function RecipientField({ network, sellerWallets, value, error, register, onSuggest }: RecipientFieldProps) {
+export function RecipientField({ network, sellerWallets, own, value, error, register, onSuggest }: RecipientFieldProps) {
   const { t } = useLingui()
-  const sellers = sellersOn(network, sellerWallets)
-  const book = useAddressBook().filter((entry) => isForNetwork(entry, network.network))
+  const sellers = sellersOn(network, sellerWallets).filter((seller) => seller !== own)
+  const book = useAddressBook().filter((entry) => isForNetwork(entry, network.network) && entry.address !== own)
   const parsed = parseAddress(readRecipient(value))
   const address = parsed.ok ? parsed.address : undefined
   const lookAlike = useLookAlike(address, network.network)
@@ -43,7 +45,7 @@ export function RecipientField({ network, sellerWallets, value, error, register,
   return (
     <div>
       <Field
-        error={error}
+        error={error ?? (address !== undefined && address === own ? payYourself() : undefined)}
         hint={
           name !== undefined ? (
             <Known>

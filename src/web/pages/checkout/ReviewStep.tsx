@@ -83,7 +83,7 @@ export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
       <Findings blocked={blocked} findings={review.findings} onTick={setTicked} ticked={ticked} />
       <MatchTable match={review.match} />
       <SimulationResult order={order} simulation={review.simulation} />
-      <Instructions bytes={built.bytes} steps={review.steps} />
+      <Instructions bytes={built.bytes} fee={fee} steps={review.steps} />
 
       <SignBar
         account={account}

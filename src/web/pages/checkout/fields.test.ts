@@ -35,7 +35,7 @@ test('a recipient must fit the network, carry its checksum, and be someone else'
   const key = 'So11111111111111111111111111111111111111112'
   expect(checkRecipient(`\u200b${key} `, solana, undefined)).toBe(true)
   expect(checkRecipient(key, evm, undefined)).toContain('Solana address')
-  expect(checkRecipient(key, solana, key)).toContain('your own')
+  expect(checkRecipient(key, solana, key)).toContain('you pay from')
   expect(checkRecipient('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', evm, undefined)).toBe(true)
   expect(checkRecipient('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD', evm, undefined)).toContain('checksum')
   expect(checkRecipient('hello', evm, undefined)).toContain('not an address')

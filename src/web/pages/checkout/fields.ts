@@ -62,7 +62,12 @@ export function checkRecipient(text: string, network: Network, sender: string | 
       : t`This is not an address. Paste the whole of it.`
   const wanted = familyOf(network.network)
   if (parsed.family !== wanted) return wrongFamily(wanted, network.name)
-  return parsed.address === sender ? t`This is your own address. Pay someone else.` : true
+  return parsed.address === sender ? payYourself() : true
+}
+
+/** Nothing would move but the fee, and the service does not prepare it. */
+export function payYourself(): string {
+  return t`This is the wallet you pay from. Nothing would move but the network fee.`
 }
 
 /** `balanceAtomic` of the asset itself; what the network takes beside it is another question. */

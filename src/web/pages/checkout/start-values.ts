@@ -72,10 +72,17 @@ export function sellersOn(network: Network, sellerWallets: readonly string[]): s
   })
 }
 
-/** The recipient after the network changed: a seller's wallet gives way to the seller's wallet there; anything typed stays. */
-export function recipientOn(networks: readonly Network[], fields: Fields, sellerWallets: readonly string[]): string {
+/**
+ * The recipient after the network or the paying account changed: a seller's wallet gives way to the seller's wallet there, or to none where that is
+ * the payer's `own`; anything typed stays.
+ */
+export function recipientOn(
+  networks: readonly Network[],
+  fields: Pick<Fields, 'network' | 'recipient'>,
+  { sellerWallets, own }: { sellerWallets: readonly string[]; own: string | undefined },
+): string {
   const network = networks.find((each) => each.network === fields.network)
-  const sellers = network ? sellersOn(network, sellerWallets) : []
+  const sellers = (network ? sellersOn(network, sellerWallets) : []).filter((seller) => seller !== own)
   const typed = fields.recipient !== '' && !sellerWallets.includes(fields.recipient)
   if (typed || sellers.includes(fields.recipient)) return fields.recipient
   return sellers.length === 1 ? (sellers[0] ?? '') : ''

@@ -56,6 +56,14 @@ export function HostedForm({ wallets, trouble, onPrepare }: HostedFormProps) {
             {trouble.body}
           </Banner>
         )}
+        <AmountField
+          asset={asset}
+          error={errors.amount?.message}
+          maxAtomic={undefined}
+          onMax={() => undefined}
+          register={register('amount', { validate: (text) => checkHostedAmount(text, asset, chosen) })}
+          value={amount}
+        />
         <Field hint={<Caps asset={asset} wallet={chosen} />} label={t`From the managed wallet`}>
           <Select {...register('source')}>
             {wallets.map((each, index) => (
@@ -68,18 +76,11 @@ export function HostedForm({ wallets, trouble, onPrepare }: HostedFormProps) {
         <RecipientField
           error={errors.recipient?.message}
           network={network}
+          own={chosen.wallet}
           onSuggest={(address) => setValue('recipient', address, { shouldValidate: true })}
           register={register('recipient', { validate: (text) => checkRecipient(text, network, chosen.wallet) })}
           sellerWallets={sellerWallets}
           value={recipient}
-        />
-        <AmountField
-          asset={asset}
-          error={errors.amount?.message}
-          maxAtomic={undefined}
-          onMax={() => undefined}
-          register={register('amount', { validate: (text) => checkHostedAmount(text, asset, chosen) })}
-          value={amount}
         />
         <div className="grid gap-5 sm:grid-cols-2">
           <Field label={t`Description`} optional>

@@ -1,0 +1,13 @@
+import { useLayoutEffect } from 'react'
+import type { UseFormReturn } from 'react-hook-form'
+import { useConfig } from '../../shell/use-config.ts'
+import type { Fields } from './fields.ts'
+import { recipientOn } from './start-values.ts'
+
+/** Follows the connected account: whoever owns the seller's wallet is not to pay it, and everybody else is proposed it. What an address names stays. */
+export function useSuggestedRecipient({ getValues, setValue }: UseFormReturn<Fields>, own: string | undefined, named: boolean): void {
+  const { networks, sellerWallets } = useConfig()
+  useLayoutEffect(() => {
+    if (!named) setValue('recipient', recipientOn(networks, getValues(), { sellerWallets, own }))
+  }, [own, named, networks, sellerWallets, getValues, setValue])
+}
