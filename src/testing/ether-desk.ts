@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { receivePayment } from '#service/proofs/receive.ts'
-import type { EvmFixture } from './local-chains.ts'
+import { startEvm } from './local-chains.ts'
 import { proveTxid, type EvmProof } from './proofs.ts'
 import { openContext } from './service-context.ts'
 
@@ -14,14 +14,17 @@ export type EtherDesk = Awaited<ReturnType<typeof openEtherDesk>>
 export type SentEther = { payer: PrivateKeyAccount; payTo: Hex; txRef: Hex; network: string; amount: bigint }
 type SendOptions = { value?: bigint; data?: Hex; to?: Hex; mined?: number; gas?: bigint }
 
-/** A service that takes proofs of ether that payers have sent on a bare EVM chain. */
-export async function openEtherDesk(evm: EvmFixture) {
+/** A service that takes proofs of ether that payers have sent on a bare EVM chain of its own. */
+export async function openEtherDesk() {
+  const evm = await startEvm({ slotsInEpoch: 4 })
+  await evm.mine()
   const clock = { aheadMs: 0 }
   const opened = await openContext([evm.network], { now: () => new Date(Date.now() + clock.aheadMs) })
   const { context, actor } = opened
   const chain = context.chains.get(evm.network.network)
   if (!chain) throw new Error('no chain')
   return {
+    evm,
     clock,
     context,
     actor,
@@ -37,6 +40,9 @@ export async function openEtherDesk(evm: EvmFixture) {
     receive: (sent: SentEther, paymentProof: string, body: Partial<Parameters<typeof receivePayment>[2]> = {}, as = actor) =>
       receivePayment(context, as, { walletAddress: sent.payTo, paymentProof, expectedAmount: '0.01', resource: ETHER_RESOURCE, timeout: 10, ...body }),
     prove: (sent: SentEther, other: Partial<EvmProof> = {}) => proveTxid({ ...sent, ...other }),
-    [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await opened[Symbol.asyncDispose]()
+      await evm[Symbol.asyncDispose]()
+    },
   }
 }

@@ -8,7 +8,7 @@ import { Checklist } from '#service/proofs/checklist.ts'
 import { examine } from '#service/proofs/examine.ts'
 import { readProof, receivePayment } from '#service/proofs/receive.ts'
 import type { Requirements } from '#x402/requirements.ts'
-import type { EvmFixture } from './local-chains.ts'
+import { startEvm, type EvmFixture } from './local-chains.ts'
 import type { Engine } from './postgres.ts'
 import { openContext } from './service-context.ts'
 import { approvePermit2, deployTokens, evmPayer, withFacilitator } from './token-payers.ts'
@@ -18,6 +18,7 @@ const ETHER = 10n ** 18n
 
 export type TokenMethod = 'eip3009' | 'permit2'
 export type TokenDesk = Awaited<ReturnType<typeof openTokenDesk>>
+export type MinedTokenDesk = Awaited<ReturnType<typeof openMinedTokenDesk>>
 export type Parties = Awaited<ReturnType<TokenDesk['parties']>>
 type Body = Parameters<typeof receivePayment>[2]
 
@@ -83,5 +84,31 @@ export async function openTokenDesk(evm: EvmFixture, options: { engine?: Engine;
     /** The service with parts of its chain replaced. */
     withChain: (changes: Partial<Chain>): Context => ({ ...context, chains: new Map([[network.network, { ...chain, ...changes }]]) }),
     [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
+  }
+}
+
+/** The same with a chain of its own, that mines by itself, and a Postgres server. */
+export async function openMinedTokenDesk() {
+  const evm = await startEvm({ slotsInEpoch: 4 })
+  const desk = await openTokenDesk(evm, { engine: 'postgres' })
+  const startMining = () => setInterval(() => void evm.mine().catch(() => undefined), 200)
+  let miner = startMining()
+  return {
+    ...desk,
+    evm,
+    /** No block but those that are asked for, as long as what it returns is in use. */
+    withoutMining(): Disposable {
+      clearInterval(miner)
+      return {
+        [Symbol.dispose]: () => {
+          miner = startMining()
+        },
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      clearInterval(miner)
+      await desk[Symbol.asyncDispose]()
+      await evm[Symbol.asyncDispose]()
+    },
   }
 }

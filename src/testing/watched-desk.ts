@@ -3,19 +3,22 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { buildTransaction } from '#service/payments/build.ts'
 import { readPaymentBody } from '#service/payments/status.ts'
 import { startWatchers } from '#service/watchers/start.ts'
-import { signBuilt, type EvmFixture } from './local-chains.ts'
+import { signBuilt, startEvm } from './local-chains.ts'
 import { eventually, openContext } from './service-context.ts'
 
 export type WatchedDesk = Awaited<ReturnType<typeof openWatchedDesk>>
 type Built = Awaited<ReturnType<typeof buildTransaction>>
 
-/** A service that builds payments in ether and watches a bare EVM chain for them, and people who sign and send. */
-export async function openWatchedDesk(evm: EvmFixture) {
+/** A service that builds payments in ether and watches a bare EVM chain of its own for them, and people who sign and send. */
+export async function openWatchedDesk() {
+  const evm = await startEvm({ slotsInEpoch: 4 })
+  await evm.mine()
   const opened = await openContext([evm.network], { engine: 'postgres' })
   const { context, actor } = opened
   const watchers = [startWatchers(context)]
   const read = (built: Built) => readPaymentBody(context, built.paymentId)
   return {
+    evm,
     context,
     actor,
     watchers,
@@ -36,6 +39,7 @@ export async function openWatchedDesk(evm: EvmFixture) {
     async [Symbol.asyncDispose]() {
       await Promise.all(watchers.map((watcher) => watcher.stop()))
       await opened[Symbol.asyncDispose]()
+      await evm[Symbol.asyncDispose]()
     },
   }
 }

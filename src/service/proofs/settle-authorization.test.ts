@@ -2,9 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { callOf, type Authorization } from '#chains/evm/authorization.ts'
-import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
-import { openTokenDesk, type Parties, type TokenDesk } from '#testing/token-desk.ts'
+import { openMinedTokenDesk, type MinedTokenDesk, type Parties } from '#testing/token-desk.ts'
 import { payBill, sendFrom } from '#testing/token-payers.ts'
 import { refusal, refused } from '#testing/proofs.ts'
 import type { Context } from '../context.ts'
@@ -16,21 +15,12 @@ import { receivePayment } from './receive.ts'
 
 const NETWORK = 'eip155:31337'
 
-let evm: EvmFixture
-let desk: TokenDesk
-let miner: NodeJS.Timeout
+let desk: MinedTokenDesk
 
 beforeAll(async () => {
-  evm = await startEvm({ slotsInEpoch: 4 })
-  desk = await openTokenDesk(evm, { engine: 'postgres' })
-  miner = setInterval(() => void evm.mine().catch(() => undefined), 200)
+  desk = await openMinedTokenDesk()
 })
-
-afterAll(async () => {
-  clearInterval(miner)
-  await desk?.[Symbol.asyncDispose]()
-  await evm?.[Symbol.asyncDispose]()
-})
+afterAll(() => desk?.[Symbol.asyncDispose]())
 
 test('two processes settle at once from one wallet: every nonce once, every payment once', async () => {
   await using second = await openContext([desk.tokens.network], { beside: desk.opened.context })
@@ -72,26 +62,22 @@ test('without a wallet that pays the network nothing is decided, and nothing mov
 })
 
 test('an authorization that somebody else carries out first is this payment all the same', async () => {
-  clearInterval(miner)
-  try {
-    const all = await desk.parties()
-    const header = await payBill(all.client, all.requirements)
-    const authorization = await desk.authorizationOf(all, header)
-    const waiting = desk.receive(all, header, { timeout: 20 })
-    // Ours waits in the pool; another one with a higher tip goes first.
-    const pooled = async () => {
-      const { pending } = await evm.client.getTxpoolContent()
-      return Object.keys(pending).some((sender) => sender.toLowerCase() === desk.facilitator.address.toLowerCase())
-    }
-    while (!(await pooled())) await new Promise((resolve) => setTimeout(resolve, 50))
-    const front = await evm.wallet(10n ** 18n)
-    await sendFrom(evm, front, { ...callOf(authorization), gas: 200_000n })
-    await evm.mine(12)
-    expect(await waiting).toMatchObject({ verified: true, sender: all.payer.address })
-    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
-  } finally {
-    miner = setInterval(() => void evm.mine().catch(() => undefined), 200)
+  using _ = desk.withoutMining()
+  const all = await desk.parties()
+  const header = await payBill(all.client, all.requirements)
+  const authorization = await desk.authorizationOf(all, header)
+  const waiting = desk.receive(all, header, { timeout: 20 })
+  // Ours waits in the pool; another one with a higher tip goes first.
+  const pooled = async () => {
+    const { pending } = await desk.evm.client.getTxpoolContent()
+    return Object.keys(pending).some((sender) => sender.toLowerCase() === desk.facilitator.address.toLowerCase())
   }
+  while (!(await pooled())) await new Promise((resolve) => setTimeout(resolve, 50))
+  const front = await desk.evm.wallet(10n ** 18n)
+  await sendFrom(desk.evm, front, { ...callOf(authorization), gas: 200_000n })
+  await desk.evm.mine(12)
+  expect(await waiting).toMatchObject({ verified: true, sender: all.payer.address })
+  expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
 })
 
 test('a token that says it moved less than it was asked to is no payment', async () => {
@@ -154,9 +140,12 @@ describe('a facilitator that somebody else runs', () => {
   test('settles a token, and the chain is read for it', async () => {
     const all = await desk.parties()
     const header = await payBill(all.client, all.requirements)
-    const helper = await evm.wallet(10n ** 18n)
+    const helper = await desk.evm.wallet(10n ** 18n)
     const asked: string[] = []
-    const receiveThere = await elsewhere(all, header, { asked, settles: (authorization) => sendFrom(evm, helper, { ...callOf(authorization), gas: 200_000n }) })
+    const receiveThere = await elsewhere(all, header, {
+      asked,
+      settles: (authorization) => sendFrom(desk.evm, helper, { ...callOf(authorization), gas: 200_000n }),
+    })
     const received = await receiveThere({ timeout: 20 })
     expect(received).toMatchObject({ verified: true, sender: all.payer.address, verifiedBy: expect.stringContaining('/x402') })
     expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)

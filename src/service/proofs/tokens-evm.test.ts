@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Hex } from 'viem'
 import { parseJson } from '#contract/json.ts'
 import { callOf } from '#chains/evm/authorization.ts'
-import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
-import { openTokenDesk, type Parties, type TokenDesk } from '#testing/token-desk.ts'
+import { openMinedTokenDesk, type MinedTokenDesk, type Parties } from '#testing/token-desk.ts'
 import { evmPayer, payBill, sendFrom } from '#testing/token-payers.ts'
 import { alter, refusal, refused } from '#testing/proofs.ts'
 import type { Requirements } from '#x402/requirements.ts'
@@ -13,21 +12,12 @@ import { describeSupported, settlePayment, verifyPayment } from './facilitator.t
 
 const NETWORK = 'eip155:31337'
 
-let evm: EvmFixture
-let desk: TokenDesk
-let miner: NodeJS.Timeout
+let desk: MinedTokenDesk
 
 beforeAll(async () => {
-  evm = await startEvm({ slotsInEpoch: 4 })
-  desk = await openTokenDesk(evm, { engine: 'postgres' })
-  miner = setInterval(() => void evm.mine().catch(() => undefined), 200)
+  desk = await openMinedTokenDesk()
 })
-
-afterAll(async () => {
-  clearInterval(miner)
-  await desk?.[Symbol.asyncDispose]()
-  await evm?.[Symbol.asyncDispose]()
-})
+afterAll(() => desk?.[Symbol.asyncDispose]())
 
 const inputOf = (header: string, requirements: Requirements) => ({
   x402Version: 2 as const,
@@ -98,7 +88,7 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
   test('that was carried out before it was presented buys nothing: what stands on the chain is public', async () => {
     const all = await desk.parties({ method })
     const header = await payBill(all.client, all.requirements)
-    await sendFrom(evm, all.payer, callOf(await desk.authorizationOf(all, header)))
+    await sendFrom(desk.evm, all.payer, callOf(await desk.authorizationOf(all, header)))
     expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
     expect(await refusal(desk.receive(all, header))).toEqual(refused('already_used', 'fresh'))
   })
@@ -152,9 +142,9 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
 
 test('a permit whose payer has not let Permit2 move the tokens is refused, and the reason says what is missing', async () => {
   const all = await desk.parties({ method: 'permit2' })
-  const stranger = await evm.wallet(10n ** 18n)
+  const stranger = await desk.evm.wallet(10n ** 18n)
   await desk.tokens.fund(stranger.address)
-  const header = await payBill(evmPayer(evm, stranger), all.requirements)
+  const header = await payBill(evmPayer(desk.evm, stranger), all.requirements)
   expect(await refusal(desk.receive(all, header))).toEqual(refused('permit2_allowance_required', 'allowance'))
 })
 
@@ -202,8 +192,8 @@ test('an authorization that is over, or not valid yet, is refused', async () => 
 
 test('a payer who holds too little is refused before anything is sent', async () => {
   const all = await desk.parties({ amount: 10n ** 10n })
-  const nonce = await evm.client.getTransactionCount({ address: desk.facilitator.address })
+  const nonce = await desk.evm.client.getTransactionCount({ address: desk.facilitator.address })
   const header = await payBill(all.client, all.requirements)
   expect(await refusal(desk.receive(all, header, { expectedAmount: '10000' }))).toEqual(refused('insufficient_funds', 'balance'))
-  expect(await evm.client.getTransactionCount({ address: desk.facilitator.address })).toBe(nonce)
+  expect(await desk.evm.client.getTransactionCount({ address: desk.facilitator.address })).toBe(nonce)
 })

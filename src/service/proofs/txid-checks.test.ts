@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ETHER_AMOUNT, ETHER_RESOURCE, openEtherDesk, type EtherDesk, type SentEther } from '#testing/ether-desk.ts'
-import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { alter, refusal, refused } from '#testing/proofs.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { readPaymentBody } from '../payments/status.ts'
@@ -8,19 +7,12 @@ import { followOnce } from '../watchers/follow.ts'
 
 /** Native ETH that the payer broadcast, proven by a signature: every check of the method, each with a proof that fails it alone. */
 
-let evm: EvmFixture
 let desk: EtherDesk
 
 beforeAll(async () => {
-  evm = await startEvm({ slotsInEpoch: 4 })
-  await evm.mine()
-  desk = await openEtherDesk(evm)
+  desk = await openEtherDesk()
 })
-
-afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]()
-  await evm?.[Symbol.asyncDispose]()
-})
+afterAll(() => desk?.[Symbol.asyncDispose]())
 
 describe('the checks of a proof', () => {
   test.each([
@@ -51,7 +43,7 @@ describe('the checks of a proof', () => {
 
   test('a signature by another key than the payer’s is refused', async () => {
     const sent = await desk.send({ mined: 0 })
-    expect(await refusal(desk.receive(sent, await desk.prove(sent, { signer: await evm.wallet(0n) })))).toEqual(refused('invalid_signature', 'signature'))
+    expect(await refusal(desk.receive(sent, await desk.prove(sent, { signer: await desk.evm.wallet(0n) })))).toEqual(refused('invalid_signature', 'signature'))
   })
 
   test('a v1 proof is held against its own offer', async () => {
@@ -71,7 +63,7 @@ describe('the checks of a proof', () => {
 
   test('a refused proof leaves the transaction to its payer', async () => {
     const sent = await desk.send()
-    await refusal(desk.receive(sent, await desk.prove(sent, { signer: await evm.wallet(0n) })))
+    await refusal(desk.receive(sent, await desk.prove(sent, { signer: await desk.evm.wallet(0n) })))
     expect(await desk.receive(sent, await desk.prove(sent))).toMatchObject({ verified: true, alreadyProcessed: false })
   })
 })
@@ -79,15 +71,15 @@ describe('the checks of a proof', () => {
 describe('what the chain shows', () => {
   test('a thief who signs for a transaction of somebody else is refused, and the payer is still served', async () => {
     const sent = await desk.send()
-    const thief = await evm.wallet(0n)
+    const thief = await desk.evm.wallet(0n)
     expect(await refusal(desk.receive(sent, await desk.prove(sent, { payer: thief })))).toEqual(refused('payer_mismatch', 'payer'))
     expect(await desk.receive(sent, await desk.prove(sent))).toMatchObject({ verified: true })
   })
 
   test('a thief is refused while the transaction is still in the pool', async () => {
     const sent = await desk.send({ mined: 0 })
-    expect(await refusal(desk.receive(sent, await desk.prove(sent, { payer: await evm.wallet(0n) })))).toEqual(refused('payer_mismatch', 'payer'))
-    await evm.mine()
+    expect(await refusal(desk.receive(sent, await desk.prove(sent, { payer: await desk.evm.wallet(0n) })))).toEqual(refused('payer_mismatch', 'payer'))
+    await desk.evm.mine()
   })
 
   test.each([
@@ -99,15 +91,15 @@ describe('what the chain shows', () => {
   })
 
   test('a transfer to somebody else is refused', async () => {
-    const sent = await desk.send({ to: (await evm.wallet(0n)).address })
+    const sent = await desk.send({ to: (await desk.evm.wallet(0n)).address })
     expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(refused('recipient_mismatch', 'paid_to'))
   })
 
   test('a payment to oneself is refused', async () => {
-    const payer = await evm.wallet(10n ** 18n)
+    const payer = await desk.evm.wallet(10n ** 18n)
     const fields = { chainId: 31337, gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n, nonce: 0, to: payer.address, value: ETHER_AMOUNT }
-    const txRef = await evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }) })
-    await evm.mine(2)
+    const txRef = await desk.evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }) })
+    await desk.evm.mine(2)
     const sent: SentEther = { payer, payTo: payer.address, txRef, network: 'eip155:31337', amount: ETHER_AMOUNT }
     expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(refused('payer_mismatch', 'not_the_payee'))
   })
@@ -118,11 +110,11 @@ describe('what the chain shows', () => {
   })
 
   test('a transaction that was reverted is refused once that is final; before, nothing is decided', async () => {
-    const contract = (await evm.wallet(0n)).address
-    await evm.setCode(contract, '0x60006000fd')
+    const contract = (await desk.evm.wallet(0n)).address
+    await desk.evm.setCode(contract, '0x60006000fd')
     const sent = { ...(await desk.send({ to: contract })), payTo: contract }
     expect(await desk.receive(sent, await desk.prove(sent), { timeout: 1 })).toMatchObject({ verified: false, status: 'pending', paymentId: null })
-    await evm.mine(10)
+    await desk.evm.mine(10)
     expect(await refusal(desk.receive(sent, await desk.prove(sent)))).toEqual(refused('transaction_failed', 'transaction'))
   })
 
@@ -139,12 +131,12 @@ describe('what the chain shows', () => {
   test('a block that a reorg replaced counts for nothing', async () => {
     const sent = await desk.send()
     const { paymentId } = await desk.receive(sent, await desk.prove(sent))
-    await fetch(evm.rpcUrl, {
+    await fetch(desk.evm.rpcUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params: [3, []] }),
     })
-    await evm.mine()
+    await desk.evm.mine()
     await followOnce(desk.context, desk.chain, { expiredToo: false })
     expect(await readPaymentBody(desk.context, paymentId ?? '')).toMatchObject({ status: expect.stringMatching(/rolled_back|pending/) })
   })

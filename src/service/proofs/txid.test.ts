@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eq } from 'drizzle-orm'
 import { ETHER_AMOUNT, ETHER_RESOURCE, openEtherDesk, type EtherDesk, type SentEther } from '#testing/ether-desk.ts'
-import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { alter, refusal, refused } from '#testing/proofs.ts'
 import { eventually, openAccount } from '#testing/service-context.ts'
 import { event } from '../db/schema/payment.ts'
@@ -12,19 +11,12 @@ import { followOnce } from '../watchers/follow.ts'
 
 /** Native ETH that the payer broadcast, proven by a signature: what a proof that holds is good for, and that it is good once. */
 
-let evm: EvmFixture
 let desk: EtherDesk
 
 beforeAll(async () => {
-  evm = await startEvm({ slotsInEpoch: 4 })
-  await evm.mine()
-  desk = await openEtherDesk(evm)
+  desk = await openEtherDesk()
 })
-
-afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]()
-  await evm?.[Symbol.asyncDispose]()
-})
+afterAll(() => desk?.[Symbol.asyncDispose]())
 
 test.each([1, 2] as const)(
   'a transfer that landed is received by its proof of version %i, recorded with its events, and found in the history',
@@ -61,7 +53,7 @@ test.each([1, 2] as const)(
 test('a received payment is followed to finality', async () => {
   const sent = await desk.send()
   const { paymentId } = await desk.receive(sent, await desk.prove(sent))
-  await evm.mine(12)
+  await desk.evm.mine(12)
   await eventually(
     async () => {
       await followOnce(desk.context, desk.chain, { expiredToo: false })
@@ -141,16 +133,16 @@ describe('a transaction that has not landed', () => {
     const header = await desk.prove(sent)
     const waiting = await desk.receive(sent, header, { timeout: 1 })
     expect(waiting).toMatchObject({ verified: false, status: 'pending', paymentId: null, signature: sent.txRef })
-    await evm.mine(1)
+    await desk.evm.mine(1)
     expect(await desk.receive(sent, header, { timeout: 1 })).toMatchObject({ verified: false, status: 'pending' })
-    await evm.mine(1)
+    await desk.evm.mine(1)
     expect(await desk.receive(sent, header)).toMatchObject({ verified: true, alreadyProcessed: false })
   })
 
   test('is waited for within the timeout', async () => {
     const sent = await desk.send({ mined: 0 })
     const answer = desk.receive(sent, await desk.prove(sent))
-    await evm.mine(2)
+    await desk.evm.mine(2)
     expect(await answer).toMatchObject({ verified: true })
   })
 
@@ -162,7 +154,7 @@ describe('a transaction that has not landed', () => {
 })
 
 test('a payment that this account gave out is the one that is received', async () => {
-  const [payer, payee] = await Promise.all([evm.wallet(10n ** 18n), evm.wallet(0n)])
+  const [payer, payee] = await Promise.all([desk.evm.wallet(10n ** 18n), desk.evm.wallet(0n)])
   const built = await buildTransaction(desk.context, desk.actor, {
     walletAddress: payer.address,
     recipientAddress: payee.address,
@@ -179,8 +171,8 @@ test('a payment that this account gave out is the one that is received', async (
     to: payee.address,
     value: ETHER_AMOUNT,
   }
-  const txRef = await evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }) })
-  await evm.mine(2)
+  const txRef = await desk.evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }) })
+  await desk.evm.mine(2)
   const sent: SentEther = { payer, payTo: payee.address, txRef, network: 'eip155:31337', amount: ETHER_AMOUNT }
   expect(await desk.receive(sent, await desk.prove(sent))).toMatchObject({ paymentId: built.paymentId, verified: true, status: 'confirmed' })
   const body = await readPaymentBody(desk.context, built.paymentId)

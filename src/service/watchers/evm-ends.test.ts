@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
 import { openWatchedDesk, type WatchedDesk } from '#testing/watched-desk.ts'
 import { buildTransaction } from '../payments/build.ts'
@@ -11,33 +10,26 @@ import { followOnce } from './follow.ts'
 
 const ETH = 10n ** 18n
 
-let evm: EvmFixture
 let desk: WatchedDesk
 
 beforeAll(async () => {
-  evm = await startEvm({ slotsInEpoch: 4 })
-  await evm.mine()
-  desk = await openWatchedDesk(evm)
+  desk = await openWatchedDesk()
 })
-
-afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]()
-  await evm?.[Symbol.asyncDispose]()
-})
+afterAll(() => desk?.[Symbol.asyncDispose]())
 
 /** Replaces the last blocks by empty ones. */
 async function reorg(depth: number): Promise<void> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params: [depth, []] })
-  await fetch(evm.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  await fetch(desk.evm.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 }
 
 test('a reorg takes a confirmation back, and the same transaction confirms again', async () => {
   const { payer, payee } = await desk.parties()
   // Below what is going to be replaced: the payer's balance must stay.
-  await evm.mine(5)
+  await desk.evm.mine(5)
   const built = await desk.build(payer, payee.address)
   const hash = await desk.send(payer, built)
-  await evm.mine(2)
+  await desk.evm.mine(2)
   await desk.untilStatus(built, 'confirmed')
 
   await reorg(3)
@@ -45,7 +37,7 @@ test('a reorg takes a confirmation back, and the same transaction confirms again
   expect(gone).toMatchObject({ blockHeight: null, fee: null, confirmations: 0 })
 
   await desk.send(payer, built)
-  await evm.mine(2)
+  await desk.evm.mine(2)
   const again = await desk.untilStatus(built, 'confirmed')
   expect(again.signature).toBe(hash)
   expect(again.events.map(({ status }) => status).filter((status) => status !== 'pending')).toEqual(['created', 'confirmed', 'rolled_back', 'confirmed'])
@@ -54,14 +46,14 @@ test('a reorg takes a confirmation back, and the same transaction confirms again
 test('a payment nobody signs expires after its last block and a grace, and the chain can still undo that', async () => {
   const { payer, payee } = await desk.parties()
   const built = await desk.build(payer, payee.address)
-  const height = Number(await evm.client.getBlockNumber())
-  expect(built.lastValidBlockHeight).toBe(height + Math.ceil(60_000 / evm.network.blockTimeMs))
-  await evm.mine(built.lastValidBlockHeight - height + 1)
-  await evm.mine(Math.ceil(60_000 / evm.network.blockTimeMs))
+  const height = Number(await desk.evm.client.getBlockNumber())
+  expect(built.lastValidBlockHeight).toBe(height + Math.ceil(60_000 / desk.evm.network.blockTimeMs))
+  await desk.evm.mine(built.lastValidBlockHeight - height + 1)
+  await desk.evm.mine(Math.ceil(60_000 / desk.evm.network.blockTimeMs))
   await desk.untilStatus(built, 'expired')
 
   const hash = await desk.send(payer, built)
-  await evm.mine(10)
+  await desk.evm.mine(10)
   const paid = await desk.untilStatus(built, 'finalized')
   expect(paid.signature).toBe(hash)
   expect(paid.events.map(({ status }) => status)).toEqual(['created', 'expired', 'confirmed', 'finalized'])
@@ -70,10 +62,10 @@ test('a payment nobody signs expires after its last block and a grace, and the c
 test('a payment whose nonce another transaction used expires without the grace, once that is final', async () => {
   const { payer, payee } = await desk.parties()
   const built = await desk.build(payer, payee.address)
-  const other = await desk.build(payer, (await evm.wallet(0n)).address)
+  const other = await desk.build(payer, (await desk.evm.wallet(0n)).address)
   await desk.send(payer, other)
-  const height = Number(await evm.client.getBlockNumber())
-  await evm.mine(built.lastValidBlockHeight - height + 12)
+  const height = Number(await desk.evm.client.getBlockNumber())
+  await desk.evm.mine(built.lastValidBlockHeight - height + 12)
   await desk.untilStatus(other, 'finalized')
   await desk.untilStatus(built, 'expired')
 })
@@ -83,11 +75,11 @@ test('a broadcast payment that was replaced in the pool has failed, once that is
   const built = await desk.build(payer, payee.address)
   const hash = await desk.send(payer, built)
   await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash })
-  await evm.client.dropTransaction({ hash })
-  const height = Number(await evm.client.getBlockNumber())
-  await evm.mine(built.lastValidBlockHeight - height + 200)
+  await desk.evm.client.dropTransaction({ hash })
+  const height = Number(await desk.evm.client.getBlockNumber())
+  await desk.evm.mine(built.lastValidBlockHeight - height + 200)
   expect(await desk.read(built)).toMatchObject({ status: 'pending' })
-  await evm.client.sendRawTransaction({
+  await desk.evm.client.sendRawTransaction({
     serializedTransaction: await payer.signTransaction({
       type: 'eip1559',
       chainId: 31337,
@@ -98,18 +90,18 @@ test('a broadcast payment that was replaced in the pool has failed, once that is
       value: 0n,
     }),
   })
-  await evm.mine(12)
+  await desk.evm.mine(12)
   expect(await desk.untilStatus(built, 'failed')).toMatchObject({ failure: expect.stringContaining('can no longer land') })
 })
 
 test('a transaction that is final before it has all confirmations is waited for, whatever its own nonce says', async () => {
-  await using other = await openContext([{ ...evm.network, confirmations: 180 }])
+  await using other = await openContext([{ ...desk.evm.network, confirmations: 180 }])
   const [chain] = other.context.chains.values()
   if (!chain) throw new Error('no chain')
   const { payer, payee } = await desk.parties()
   const built = await buildTransaction(other.context, other.actor, { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' })
   await desk.send(payer, built)
-  await evm.mine(170)
+  await desk.evm.mine(170)
   const seen = async () => {
     await followOnce(other.context, chain, { expiredToo: true })
     return readPaymentBody(other.context, built.paymentId)
@@ -117,7 +109,7 @@ test('a transaction that is final before it has all confirmations is waited for,
   await eventually(seen, ({ confirmations }) => confirmations >= 170)
   expect((await chain.head()).height).toBeGreaterThan(built.lastValidBlockHeight)
   for (let round = 0; round < 3; round++) expect(await seen()).toMatchObject({ status: 'pending' })
-  await evm.mine(20)
+  await desk.evm.mine(20)
   const { events } = await eventually(seen, ({ status }) => status === 'finalized')
   expect(events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
 })
@@ -128,20 +120,20 @@ test('a transaction that the wallet sped up is followed to its confirmations, bl
   const slow = await desk.send(payer, built)
   expect(await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: slow })).toMatchObject({ status: 'pending' })
   const fees = { gas: 21_000n, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 11n }
-  const fast = await evm.client.sendRawTransaction({
+  const fast = await desk.evm.client.sendRawTransaction({
     serializedTransaction: await payer.signTransaction({ type: 'eip1559', chainId: 31337, nonce: 0, ...fees, to: payee.address, value: ETH / 100n }),
   })
-  await evm.mine()
+  await desk.evm.mine()
   await eventually(
     () => desk.read(built),
     ({ signature }) => signature === fast,
   )
-  await evm.mine()
+  await desk.evm.mine()
   expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: fast })
 })
 
 test('an expired payment that lands is found though its block was read before it had its confirmations', async () => {
-  await using other = await openContext([evm.network])
+  await using other = await openContext([desk.evm.network])
   const [chain] = other.context.chains.values()
   if (!chain) throw new Error('no chain')
   const { payer, payee } = await desk.parties()
@@ -154,15 +146,15 @@ test('an expired payment that lands is found though its block was read before it
     await followOnce(other.context, chain, { expiredToo: true })
     return readPaymentBody(other.context, built.paymentId)
   }
-  await evm.mine(built.lastValidBlockHeight - Number(await evm.client.getBlockNumber()) + 1 + Math.ceil(60_000 / evm.network.blockTimeMs))
+  await desk.evm.mine(built.lastValidBlockHeight - Number(await desk.evm.client.getBlockNumber()) + 1 + Math.ceil(60_000 / desk.evm.network.blockTimeMs))
   await eventually(
-    async () => seen(await evm.client.getBlockNumber()),
+    async () => seen(await desk.evm.client.getBlockNumber()),
     ({ status }) => status === 'expired',
   )
   const hash = await desk.send(payer, built)
   for (let block = 0; block < 3; block++) {
-    await evm.mine()
-    await seen(await evm.client.getBlockNumber())
+    await desk.evm.mine()
+    await seen(await desk.evm.client.getBlockNumber())
   }
   expect(await readPaymentBody(other.context, built.paymentId)).toMatchObject({ status: 'confirmed', signature: hash })
 })

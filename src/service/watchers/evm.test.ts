@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { eventually, openAccount, openContext } from '#testing/service-context.ts'
 import { openWatchedDesk, type WatchedDesk } from '#testing/watched-desk.ts'
 import { buildTransaction } from '../payments/build.ts'
@@ -9,19 +8,12 @@ import { startWatchers } from './start.ts'
 
 const ETH = 10n ** 18n
 
-let evm: EvmFixture
 let desk: WatchedDesk
 
 beforeAll(async () => {
-  evm = await startEvm({ slotsInEpoch: 4 })
-  await evm.mine()
-  desk = await openWatchedDesk(evm)
+  desk = await openWatchedDesk()
 })
-
-afterAll(async () => {
-  await desk?.[Symbol.asyncDispose]()
-  await evm?.[Symbol.asyncDispose]()
-})
+afterAll(() => desk?.[Symbol.asyncDispose]())
 
 test('a payment that is reported in the pool goes from created over pending and confirmed to finalized, one event each', async () => {
   const { payer, payee } = await desk.parties()
@@ -32,13 +24,13 @@ test('a payment that is reported in the pool goes from created over pending and 
   const reported = await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash.toUpperCase().replace('0X', '0x') })
   expect(reported).toMatchObject({ status: 'pending', signature: hash })
 
-  await evm.mine(2)
+  await desk.evm.mine(2)
   const confirmed = await desk.untilStatus(built, 'confirmed')
-  const receipt = await evm.client.getTransactionReceipt({ hash })
+  const receipt = await desk.evm.client.getTransactionReceipt({ hash })
   expect(confirmed).toMatchObject({ signature: hash, blockHeight: Number(receipt.blockNumber) })
   expect(confirmed.fee?.amountAtomic).toBe((receipt.gasUsed * receipt.effectiveGasPrice).toString())
 
-  await evm.mine(8)
+  await desk.evm.mine(8)
   const final = await desk.untilStatus(built, 'finalized')
   expect(final.events.map(({ status, source }) => `${status} ${source}`)).toEqual([
     'created service',
@@ -46,24 +38,24 @@ test('a payment that is reported in the pool goes from created over pending and 
     'confirmed watcher',
     'finalized watcher',
   ])
-  expect(await evm.client.getBalance({ address: payee.address })).toBe(ETH / 100n)
+  expect(await desk.evm.client.getBalance({ address: payee.address })).toBe(ETH / 100n)
 })
 
 test('a payment nobody reports is found in its block', async () => {
   const { payer, payee } = await desk.parties()
   const built = await desk.build(payer, payee.address)
   const hash = await desk.send(payer, built)
-  await evm.mine(2)
+  await desk.evm.mine(2)
   expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
 test('a payment is found though the wallet chose another nonce', async () => {
   const { payer, payee } = await desk.parties()
   const built = await desk.build(payer, payee.address)
-  const other = await desk.build(payer, (await evm.wallet(0n)).address)
+  const other = await desk.build(payer, (await desk.evm.wallet(0n)).address)
   await desk.send(payer, other)
   const hash = await desk.send(payer, built, 1)
-  await evm.mine(2)
+  await desk.evm.mine(2)
   expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
   await desk.untilStatus(other, 'confirmed')
 })
@@ -77,7 +69,7 @@ test('a report before the node knows the transaction is kept as a hint and chang
     signature: unknown,
   })
   const hash = await desk.send(payer, built)
-  await evm.mine(2)
+  await desk.evm.mine(2)
   expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
@@ -87,9 +79,9 @@ test('a report of a transaction that never comes does not hide the one that was 
   await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: `0x${'ac'.repeat(32)}` })
   const hash = await desk.send(payer, built)
   // Found while it still lacks a confirmation: from here on it is followed by its hash, not by the blocks.
-  await evm.mine()
+  await desk.evm.mine()
   expect(await desk.untilStatus(built, 'pending')).toMatchObject({ signature: hash })
-  await evm.mine()
+  await desk.evm.mine()
   expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
@@ -98,28 +90,28 @@ test("a report of another's transaction is refused and the payment stays payable
   const built = await desk.build(payer, payee.address)
   const stranger = await desk.parties()
   const foreign = await desk.send(stranger.payer, await desk.build(stranger.payer, stranger.payee.address))
-  await evm.mine()
+  await desk.evm.mine()
   await expect(reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: foreign })).rejects.toMatchObject({
     code: 'INVALID_PARAMETERS',
     facts: { details: { signature: expect.stringContaining('not this payment') } },
   })
   const hash = await desk.send(payer, built)
-  await evm.mine(2)
+  await desk.evm.mine(2)
   expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
 test('an older transfer of the same amount between the same parties pays nothing', async () => {
   const { payer, payee } = await desk.parties()
   const transfer = { type: 'eip1559', chainId: 31_337, nonce: 0, gas: 21_000n, maxFeePerGas: 10n ** 10n, to: payee.address, value: ETH / 100n } as const
-  const hash = await evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction(transfer) })
-  await evm.mine()
+  const hash = await desk.evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction(transfer) })
+  await desk.evm.mine()
   const built = await desk.build(payer, payee.address)
   await expect(reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
-  await evm.mine(10)
+  await desk.evm.mine(10)
   const other = await desk.parties()
   const later = await desk.build(other.payer, other.payee.address)
   await desk.send(other.payer, later)
-  await evm.mine(2)
+  await desk.evm.mine(2)
   // By now the blocks of the old transfer have been read.
   await desk.untilStatus(later, 'confirmed')
   expect(await desk.read(built)).toMatchObject({ status: 'created', signature: null })
@@ -140,7 +132,7 @@ test("another account's report of a transaction takes nothing from the payment i
   })
   const hash = await desk.send(payer, built)
   await expect(reportSubmitted(desk.context, other, { paymentId: theirs.paymentId, signature: hash })).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
-  await evm.mine(2)
+  await desk.evm.mine(2)
   expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: hash })
 })
 
@@ -149,12 +141,12 @@ test('of two equal payments one transaction pays the one that reports it', async
   const [first, second] = [await desk.build(payer, payee.address), await desk.build(payer, payee.address)]
   const hash = await desk.send(payer, first)
   await reportSubmitted(desk.context, desk.actor, { paymentId: first.paymentId, signature: hash })
-  await evm.mine(2)
+  await desk.evm.mine(2)
   await desk.untilStatus(first, 'confirmed')
   await expect(reportSubmitted(desk.context, desk.actor, { paymentId: second.paymentId, signature: hash })).rejects.toMatchObject({
     facts: { details: { signature: expect.stringContaining('another payment') } },
   })
-  await evm.mine(120)
+  await desk.evm.mine(120)
   await desk.untilStatus(first, 'finalized')
   expect(await desk.read(second)).toMatchObject({ status: 'created' })
 })
@@ -163,15 +155,15 @@ test('of two equal payments one unreported transaction pays exactly one', async 
   const { payer, payee } = await desk.parties()
   const [first, second] = [await desk.build(payer, payee.address), await desk.build(payer, payee.address)]
   const hash = await desk.send(payer, second)
-  await evm.mine(2)
+  await desk.evm.mine(2)
   // Undecided for as long as a report may come.
-  await evm.mine(Math.ceil(10_000 / evm.network.blockTimeMs))
+  await desk.evm.mine(Math.ceil(10_000 / desk.evm.network.blockTimeMs))
   expect(await desk.untilStatus(second, 'finalized')).toMatchObject({ signature: hash })
   expect(await desk.read(first)).toMatchObject({ status: 'created', signature: null })
 })
 
 test('two watching processes write each event once, and one goes on alone when the other ends', async () => {
-  await using second = await openContext([evm.network], { beside: desk.context })
+  await using second = await openContext([desk.evm.network], { beside: desk.context })
   const other = startWatchers(second.context)
   try {
     const payments = []
@@ -180,10 +172,10 @@ test('two watching processes write each event once, and one goes on alone when t
       const built = await desk.build(payer, payee.address)
       payments.push({ built, hash: await desk.send(payer, built) })
     }
-    await evm.mine(2)
+    await desk.evm.mine(2)
     for (const { built } of payments) await desk.untilStatus(built, 'confirmed')
     await Promise.all(desk.watchers.splice(0).map((watcher) => watcher.stop()))
-    await evm.mine(10)
+    await desk.evm.mine(10)
     for (const { built, hash } of payments) {
       const final = await desk.untilStatus(built, 'finalized')
       expect(final.signature).toBe(hash)
@@ -195,12 +187,12 @@ test('two watching processes write each event once, and one goes on alone when t
 })
 
 test('looks at the same moment by two processes without a lease still write each event once', async () => {
-  await using second = await openContext([evm.network], { beside: desk.context })
+  await using second = await openContext([desk.evm.network], { beside: desk.context })
   const { payer, payee } = await desk.parties()
   const built = await desk.build(payer, payee.address)
   await desk.send(payer, built)
-  await evm.mine(12)
-  const [chain, otherChain] = [desk.context, second.context].map(({ chains }) => chains.get(evm.network.network))
+  await desk.evm.mine(12)
+  const [chain, otherChain] = [desk.context, second.context].map(({ chains }) => chains.get(desk.evm.network.network))
   if (!chain || !otherChain) throw new Error('no chain')
   await eventually(
     () => chain.head(),
