@@ -254,6 +254,26 @@ test('fees that rise above an offer are met with the same nonce; one of the two 
   expect([await nonceOf(sender), await evm.client.getBalance({ address: payee })]).toEqual([1, ETH / 100n])
 })
 
+test('of payments that wait one behind the other only the first is offered more for, until it has landed', async () => {
+  const sender = await managed(ETH)
+  const ids = [await send({ walletAddress: sender }), await send({ walletAddress: sender })].map(({ paymentId }) => paymentId)
+  const offers = () => Promise.all(ids.map(async (id) => (await readAttempts(context.db, id)).map(({ nonce }) => nonce)))
+  await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 40n * 10n ** 9n })
+  await evm.mine()
+  later += 31_000
+  await follow()
+  expect(await offers()).toEqual([[0, 0], [1]])
+  await evm.mine()
+  await follow()
+  expect(await offers()).toEqual([
+    [0, 0],
+    [1, 1],
+  ])
+  await evm.mine(2)
+  await follow()
+  for (const id of ids) expect(await readPaymentBody(context, id)).toMatchObject({ status: 'confirmed' })
+})
+
 test('a higher offer that was lost is sent again while the lower one still waits', async () => {
   const sender = await managed(ETH)
   const { paymentId, signature } = await send({ walletAddress: sender })
