@@ -58,7 +58,8 @@ export type BrowserEndpoint = { method: 'GET' | 'POST' | 'DELETE'; path: `/${str
 
 /**
  * Server-sent events: `GET /api/events`. `Last-Event-ID`, or `?lastEventId=` on a first connection, resumes. `event: payment`, `data:` a
- * `PaymentEvent`; `event: reset`: more was missed than can be repeated; `event: beat` every 15 seconds: the position, and that the stream lives.
+ * `PaymentEvent`; `event: reset`: more was missed than can be repeated; `event: beat` at the start, every 15 seconds, and when the service behind the proxy comes or goes: the
+ * position, and `Beat` with whether payments are heard of now.
  */
 export const EVENTS_PATH = '/api/events'
 

@@ -44,6 +44,13 @@ async function pay(statuses: PaymentStatus[] = ['pending', 'confirmed']): Promis
   return ['created', ...statuses].map((status) => `${id} ${status}`)
 }
 
+function lastBeat(reader: EventReader): string | undefined {
+  return reader.raw
+    .match(/event: beat\ndata: .*/g)
+    ?.at(-1)
+    ?.split('data: ')[1]
+}
+
 async function hears(reader: EventReader, told: string[]): Promise<void> {
   await expect.poll(() => reader.told.length, { timeout: 30_000 }).toBeGreaterThanOrEqual(told.length)
   expect(reader.told).toEqual(told)
@@ -54,7 +61,7 @@ async function hears(reader: EventReader, told: string[]): Promise<void> {
 
 test('a wallet hears of its own payments, the operator of all, in order and once', async () => {
   const [mine, all] = [await open(seller), await open(operator)]
-  expect(mine.raw).toMatch(/^retry: \d+\n\nid: \d+\nevent: beat\ndata: \{\}\n\n/)
+  expect(mine.raw).toMatch(/^retry: \d+\n\nid: \d+\nevent: beat\ndata: \{"live":true\}\n\n/)
   const first = await pay()
   const other = await desk.createPayment({})
   const second = await pay(['pending'])
@@ -87,7 +94,7 @@ test('a client that cannot set the header names its position in the query', asyn
     if (received.split('event: payment').length > 2) break
   }
   expect(received).toContain(`id: ${first.payments[1]?.id}\nevent: payment\n`)
-  expect(received).not.toContain(`id: ${first.payments[0]?.id}\n`)
+  expect(received).not.toContain(`id: ${first.payments[0]?.id}\nevent: payment\n`)
   expect((await seller.get('/api/events?lastEventId=-1')).status).toBe(400)
 })
 
@@ -112,8 +119,11 @@ test('over a restart of the service the streams stay open, nothing is lost and n
   await hears(reader, told)
   await desk.stopService()
   expect((await seller.get('/api/payments')).json.error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', details: { reason: 'unreachable' } })
+  // The stream is open, and hears of nothing: it says so.
+  await expect.poll(() => lastBeat(reader), { timeout: 10_000 }).toBe('{"live":false}')
   await desk.startService()
   const meanwhile = await pay()
+  await expect.poll(() => lastBeat(reader), { timeout: 20_000 }).toBe('{"live":true}')
   await expect.poll(() => desk.bff.context.hub.state, { timeout: 20_000 }).toBe('live')
   await hears(reader, [...told, ...meanwhile, ...(await pay())])
   expect(reader.ended).toBe(false)

@@ -66,7 +66,7 @@ export class EventHub {
     this.#closeReplay?.()
   }
 
-  /** Told after the ring took an event, or got its first position. */
+  /** Told after the ring took an event or got its first position, and when the service came or went. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
@@ -128,6 +128,7 @@ export class EventHub {
     else if (state === 'key_refused')
       this.#parts.log.error({ operator: 'The payment service refuses the API key of this desk. Set SERVICE_API_KEY to a valid one.' }, 'live events: refused')
     else this.#parts.log.warn('live events: no connection to the payment service, trying again')
+    this.#tell()
   }
 
   /**

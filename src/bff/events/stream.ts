@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Beat } from '#contract/event.ts'
 import type { OpenSession } from '../session/open-session.ts'
 import type { EventHub } from './hub.ts'
 import type { RingEvent } from './ring.ts'
@@ -21,6 +22,8 @@ export class Stream {
   #position: bigint | undefined
   #blockedSince: number | undefined
   #reaching = false
+  /** What the browser was last told of it. */
+  #told: boolean | undefined
   #closed = false
 
   constructor(parts: { hub: EventHub; response: ServerResponse; session: OpenSession; address: string; position: bigint | undefined }) {
@@ -32,19 +35,17 @@ export class Stream {
     this.#write(`retry: ${RETRY_HINT_MS}\n\n`)
   }
 
-  /** Writes what the ring holds above the position. */
+  /** Writes what the ring holds above the position, after word of what the feed itself is worth. */
   pump(): void {
-    const ring = this.#hub.ring
-    if (!ring || this.#closed || this.#reaching) return
-    if (this.#position === undefined) {
-      this.#position = ring.last
-      // A browser can resume before it ever saw a payment.
-      this.#beatAt(ring.last)
+    const { ring } = this.#hub
+    if (this.#closed) return
+    if (ring && !this.#reaching) {
+      this.#position ??= ring.last
+      if (this.#position < ring.start) void this.#reachBack(this.#position)
     }
-    if (this.#position < ring.start) {
-      void this.#reachBack(this.#position)
-      return
-    }
+    // At the start too: a browser can resume before it ever saw a payment, and knows at once whether it is told of any.
+    if (this.#live !== this.#told) this.#sayWhere()
+    if (!ring || this.#reaching || this.#position === undefined) return
     while (this.#blockedSince === undefined && !this.#closed) {
       const event = ring.after(this.#position)
       if (!event) return
@@ -53,7 +54,7 @@ export class Stream {
     }
   }
 
-  /** Every 15 seconds: shows that the connection lives, and moves the browser's position past what it may not see. */
+  /** Every 15 seconds: shows that the connection lives, whether the service behind it does, and moves the browser's position past what it may not see. */
   beat(): void {
     if (this.#blockedSince !== undefined) {
       if (Date.now() - this.#blockedSince > STUCK_MS) this.#response.destroy()
@@ -62,8 +63,7 @@ export class Stream {
     const last = this.#hub.ring?.last
     // A position from a history the service no longer has: the browser reads everything anew.
     if (last !== undefined && this.#position !== undefined && this.#position > last && this.#hub.state === 'live') this.#reset(last)
-    else if (this.#position === undefined || this.#reaching) this.#write(': waiting\n\n')
-    else this.#beatAt(this.#position)
+    else this.#sayWhere()
   }
 
   close(): void {
@@ -91,9 +91,17 @@ export class Stream {
     this.#write(`id: ${position}\nevent: reset\ndata: {}\n\n`)
   }
 
-  /** With data, because a page is not told of an id alone: it learns where the stream stands, and that the connection lives. */
-  #beatAt(position: bigint): void {
-    this.#write(`id: ${position}\nevent: beat\ndata: {}\n\n`)
+  /** Whether payments are heard of now: the stream itself stays open when the service behind it is gone. */
+  get #live(): boolean {
+    return this.#hub.state === 'live' && !this.#reaching
+  }
+
+  /** With data, because a page is not told of an id alone: it learns where the stream stands, and what it is worth. */
+  #sayWhere(): void {
+    this.#told = this.#live
+    const beat: Beat = { live: this.#live }
+    const at = this.#position === undefined || this.#reaching ? '' : `id: ${this.#position}\n`
+    this.#write(`${at}event: beat\ndata: ${JSON.stringify(beat)}\n\n`)
   }
 
   #maySee(event: RingEvent): boolean {

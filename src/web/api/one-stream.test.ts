@@ -23,6 +23,12 @@ class Connection implements Source {
   open(): void {
     this.readyState = 1
     this.#target.dispatchEvent(new Event('open'))
+    this.beat(true, '')
+  }
+
+  /** `live`: whether the service behind the proxy tells of payments. */
+  beat(live: boolean, lastEventId = '10'): void {
+    this.#target.dispatchEvent(new MessageEvent('beat', { data: JSON.stringify({ live }), lastEventId }))
   }
 
   fail(final: boolean): void {
@@ -170,6 +176,21 @@ test('a connection that is silent for too long is not live: it is replaced', asy
   expect(tab.heard).toEqual(['live', 'lost'])
   expect(openOnes()).toEqual([await latest(2)])
   expect(connections[1]?.after).toBe('10')
+})
+
+test('an open connection is not live while the service behind the proxy is gone, in any tab', async () => {
+  const first = new Tab()
+  const one = await latest(1)
+  one.open()
+  one.beat(true)
+  const second = new Tab()
+  await expect.poll(() => second.heard).toEqual(['live'])
+  one.beat(false)
+  one.beat(false)
+  await expect.poll(() => second.heard.slice(1)).toEqual(['lost', 'lost'])
+  one.beat(true)
+  await expect.poll(() => second.heard.slice(3)).toEqual(['live'])
+  expect(first.heard).toEqual(['live', 'lost', 'lost', 'live'])
 })
 
 test('a tab that someone looks at takes the stream from one that was frozen; a hidden one waits', async () => {

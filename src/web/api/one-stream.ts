@@ -1,3 +1,6 @@
+import * as v from 'valibot'
+import { Beat } from '#contract/event.ts'
+
 /**
  * One event stream for all tabs of a browser. The tab that holds the lock reads it and tells the others over a channel; when it closes,
  * the next in line reads on behind the last event that it heard of itself.
@@ -135,20 +138,23 @@ export class OneStream {
       if (!mine()) return
       this.#failures = 0
       this.#heardAt = Date.now()
-      this.#tell({ kind: 'state', live: true, missed, id: this.#position })
-      missed = this.#position === undefined
     })
     for (const kind of ['payment', 'reset', 'beat'] as const) {
       source.addEventListener(kind, ({ lastEventId: id, data }) => {
         if (!mine()) return
         this.#heardAt = Date.now()
-        if (kind === 'beat') this.#tell({ kind: 'state', live: true, missed: false, id })
-        else this.#tell(kind === 'reset' ? { kind, id } : { kind, id, data })
+        // An open connection is not enough: the proxy says whether the service behind it tells of payments.
+        if (kind === 'beat') {
+          const live = hearsPayments(data)
+          this.#tell({ kind: 'state', live, missed: live && missed, id })
+          if (live) missed = false
+        } else this.#tell(kind === 'reset' ? { kind, id } : { kind, id, data })
       })
     }
     source.addEventListener('error', () => {
       if (!mine()) return
       this.#tell({ kind: 'state', live: false, missed: false, id: this.#position })
+      missed ||= this.#position === undefined
       if (source.readyState !== CLOSED) return
       this.#tell({ kind: 'refused' })
       this.#retry = setTimeout(() => this.#connect(), Math.min(MAX_BACKOFF_MS, 1000 * 2 ** this.#failures++) * (0.75 + Math.random() / 2))
@@ -201,5 +207,14 @@ export class OneStream {
 
   #isNew(id: string): boolean {
     return this.#position === undefined || !/^\d+$/.test(id) || BigInt(id) > BigInt(this.#position)
+  }
+}
+
+function hearsPayments(data: string): boolean {
+  try {
+    const beat = v.safeParse(Beat, JSON.parse(data))
+    return !beat.success || beat.output.live
+  } catch {
+    return true
   }
 }
