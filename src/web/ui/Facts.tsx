@@ -1,23 +1,25 @@
 import type { ReactNode } from 'react'
 import { cx } from './cx.ts'
 
-/** A list of named values. */
+/** A list of named values. It looks at its own width, not at the window's: the same list stands in a page and beside one. */
 export function Facts({ children, className }: { children: ReactNode; className?: string }) {
-  return <dl className={cx('divide-y divide-line text-sm', className)}>{children}</dl>
+  return <dl className={cx('figures @container divide-y divide-line text-sm', className)}>{children}</dl>
 }
 
-/** A value stands at the end of its name's line; `under` puts it below the name: always, or where the screen is narrow. */
-export function Fact({ name, children, under }: { name: ReactNode; children: ReactNode; under?: 'always' | 'narrow' }) {
+/**
+ * Where there is room, values stand next to their names, in a column of their own. Where there is not, a value stands at the end of its name's
+ * line, and a `long` one below it.
+ */
+export function Fact({ name, children, long }: { name: ReactNode; children: ReactNode; long?: boolean }) {
   return (
     <div
       className={cx(
-        'py-2.5 first:pt-0 last:pb-0',
-        under === 'always' ? 'space-y-1' : 'flex items-baseline justify-between gap-x-6 gap-y-1',
-        under === 'narrow' && 'max-sm:flex-col',
+        'flex gap-x-6 gap-y-1 py-2.5 first:pt-0 last:pb-0 @md:grid @md:grid-cols-[10rem_minmax(0,1fr)] @md:items-baseline',
+        long ? 'flex-col' : 'items-baseline justify-between',
       )}
     >
-      <dt className="shrink-0 text-muted">{name}</dt>
-      <dd className={cx('min-w-0 [overflow-wrap:anywhere]', under !== 'always' && 'text-end', under === 'narrow' && 'max-sm:text-start')}>{children}</dd>
+      <dt className={cx('text-muted', !long && 'shrink-0')}>{name}</dt>
+      <dd className={cx('min-w-0 [overflow-wrap:anywhere]', !long && 'text-end @md:text-start')}>{children}</dd>
     </div>
   )
 }

@@ -39,7 +39,7 @@ export function LinkTermsCard({ link }: { link: OpenLink }) {
         )}
       </div>
       <Facts className="mt-4 border-t border-line pt-4">
-        <Locked name={t`To`} under>
+        <Locked name={t`To`} long>
           <Address copy full value={terms.recipient} />
         </Locked>
         <Locked name={t`Network`}>{network.name}</Locked>
@@ -50,7 +50,7 @@ export function LinkTermsCard({ link }: { link: OpenLink }) {
           </Locked>
         )}
         {resource && (
-          <Locked name={t`Resource`} under>
+          <Locked name={t`Resource`} long>
             <UntrustedLink href={resource} />
           </Locked>
         )}
@@ -64,7 +64,7 @@ export function LinkTermsCard({ link }: { link: OpenLink }) {
   )
 }
 
-function Locked({ name, under, children }: { name: string; under?: boolean; children: ReactNode }) {
+function Locked({ name, long, children }: { name: string; long?: boolean; children: ReactNode }) {
   return (
     <Fact
       name={
@@ -76,7 +76,7 @@ function Locked({ name, under, children }: { name: string; under?: boolean; chil
           </span>
         </span>
       }
-      under={under ? 'always' : undefined}
+      {...(long !== undefined && { long })}
     >
       {children}
     </Fact>

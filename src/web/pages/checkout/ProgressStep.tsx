@@ -65,10 +65,10 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
       </div>
 
       <Facts className="mt-6 border-t border-line pt-4">
-        <Fact name={t`To`} under="always">
+        <Fact name={t`To`} long>
           <Address copy full href={network && explorerLink(network, 'address', order.recipient)} value={order.recipient} />
         </Fact>
-        <Fact name={t`From`} under="always">
+        <Fact name={t`From`} long>
           <Address copy full href={network && explorerLink(network, 'address', order.sender)} value={order.sender} />
         </Fact>
         <Fact name={t`Date`}>
@@ -82,12 +82,12 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         )}
         {landed && <Fact name={order.network.startsWith('eip155:') ? t`Block` : t`Slot`}>{formatNumber(landed.height)}</Fact>}
         {sent.signature && (
-          <Fact name={t`Transaction`} under="always">
+          <Fact name={t`Transaction`} long>
             <Address copy full href={network && explorerLink(network, 'tx', sent.signature)} noun="transaction" value={sent.signature} />
           </Fact>
         )}
         {order.resource && (
-          <Fact name={t`Resource`} under="always">
+          <Fact name={t`Resource`} long>
             <UntrustedLink href={order.resource} />
           </Fact>
         )}
@@ -101,7 +101,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
             <UntrustedText text={order.reference} />
           </Fact>
         )}
-        <Fact name={t`Payment id`} under="always">
+        <Fact name={t`Payment id`} long>
           <Address copy full noun="payment id" value={built.paymentId} />
         </Fact>
       </Facts>

@@ -23,11 +23,7 @@ export function MetadataCard({ metadata }: { metadata: Record<string, unknown> }
     <Card subtitle={<Trans>Written by whoever made the payment.</Trans>} title={<Trans>Details</Trans>}>
       <Facts>
         {Object.entries(metadata).map(([key, value]) => (
-          <Fact
-            key={key}
-            name={known[key] ? t(known[key]) : <UntrustedText className="font-mono text-[13px]" text={key} />}
-            under={typeof value === 'object' && value !== null && !(value instanceof LosslessNumber) ? 'always' : 'narrow'}
-          >
+          <Fact long key={key} name={known[key] ? t(known[key]) : <UntrustedText className="font-mono text-[13px]" text={key} />}>
             {key === 'refundOf' && typeof value === 'string' && isPaymentId(value) ? <PaymentLink paymentId={value} /> : <MetadataValue value={value} />}
           </Fact>
         ))}

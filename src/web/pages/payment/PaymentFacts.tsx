@@ -21,10 +21,10 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
   return (
     <Card title={<Trans>Payment</Trans>}>
       <Facts>
-        <Fact name={<Trans>From</Trans>} under="narrow">
+        <Fact name={<Trans>From</Trans>} long>
           <Address copy full href={link('address', payment.sender)} value={payment.sender} />
         </Fact>
-        <Fact name={<Trans>To</Trans>} under="narrow">
+        <Fact name={<Trans>To</Trans>} long>
           <Address copy full href={link('address', payment.recipient)} value={payment.recipient} />
         </Fact>
         <Fact name={<Trans>Network</Trans>}>
@@ -37,7 +37,7 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
           </Fact>
         )}
         {payment.resource && (
-          <Fact name={<Trans>For</Trans>} under="narrow">
+          <Fact name={<Trans>For</Trans>} long>
             <UntrustedLink href={payment.resource} />
           </Fact>
         )}
@@ -55,11 +55,11 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
           </Fact>
         )}
         <Fact name={<Trans>How</Trans>}>{t(modes[payment.mode])}</Fact>
-        <Fact name={<Trans>Payment id</Trans>} under="narrow">
+        <Fact name={<Trans>Payment id</Trans>} long>
           <Address copy full noun="payment id" value={payment.paymentId} />
         </Fact>
         {payment.signature && (
-          <Fact name={solana ? <Trans>Signature</Trans> : <Trans>Transaction</Trans>} under="always">
+          <Fact name={solana ? <Trans>Signature</Trans> : <Trans>Transaction</Trans>} long>
             <Address copy full href={link('tx', payment.signature)} noun="transaction" value={payment.signature} />
           </Fact>
         )}

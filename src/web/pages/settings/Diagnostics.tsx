@@ -37,7 +37,7 @@ export function Diagnostics() {
     >
       <Facts>
         {facts.map(([name, value]) => (
-          <Fact key={name} name={name} under={value.length > 40 ? 'always' : undefined}>
+          <Fact key={name} name={name} long={value.length > 40}>
             <span translate="no">{value}</span>
           </Fact>
         ))}

@@ -54,7 +54,7 @@ export function SessionSettings() {
         <>
           <Facts>
             {session.wallets.map((wallet) => (
-              <Fact key={wallet} name={<Trans>Wallet</Trans>} under="narrow">
+              <Fact key={wallet} name={<Trans>Wallet</Trans>} long>
                 <Address copy full value={wallet} />
               </Fact>
             ))}

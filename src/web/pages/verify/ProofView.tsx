@@ -37,14 +37,16 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
   const [settling, setSettling] = useState(false)
   const isMine = (wallet: string) => session !== null && (session.operator || session.wallets.includes(wallet))
 
-  function check(kind: 'check' | 'accept') {
+  /** `landed`: the transaction that brought it to the chain from here, where the proof itself names none yet. */
+  function check(kind: 'check' | 'accept', landed?: string) {
     const read = readExpected(fields, networks)
     setProblems(read.ok ? {} : read.problems)
     if (!read.ok) return
     const { expected } = read
     const accepting = { facilitatorUrl: fields.facilitator || null, timeoutS: Number(fields.timeout) }
     const how: How = kind === 'accept' ? { kind, accepting } : { kind, askService: isMine(expected.wallet) }
-    void run({ header: found.header, payment: found.payment, facts, expected }, how)
+    const known = { ...facts, transaction: facts.transaction ?? landed ?? null }
+    void run({ header: found.header, payment: found.payment, facts: known, expected }, how)
   }
 
   return (
@@ -88,7 +90,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
           header={found.header}
           key={found.header}
           onBegun={setSettling}
-          onSettled={() => check('check')}
+          onSettled={(transaction) => check('check', transaction)}
           settled={result?.settled ?? false}
         />
       )}
@@ -151,23 +153,23 @@ function ProofCard({ facts }: { facts: ProofFacts }) {
           </Fact>
         )}
         {facts.payTo && (
-          <Fact name={<Trans>To</Trans>} under="narrow">
+          <Fact name={<Trans>To</Trans>} long>
             <Address copy full value={facts.payTo} />
           </Fact>
         )}
         {facts.payer && (
-          <Fact name={<Trans>From</Trans>} under="narrow">
+          <Fact name={<Trans>From</Trans>} long>
             <Address copy full value={facts.payer} />
           </Fact>
         )}
         <Fact name={<Trans>Network</Trans>}>{network?.name ?? facts.networkName}</Fact>
         {facts.resource && (
-          <Fact name={<Trans>Pays for</Trans>} under="narrow">
+          <Fact name={<Trans>Pays for</Trans>} long>
             <UntrustedText className="break-all" text={facts.resource} />
           </Fact>
         )}
         {facts.memo && (
-          <Fact name={<Trans>Memo</Trans>} under="narrow">
+          <Fact name={<Trans>Memo</Trans>} long>
             <UntrustedText className="font-mono text-[13px] break-all" text={facts.memo} />
           </Fact>
         )}

@@ -33,7 +33,8 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
     if (!network || !asset) return
     setBusy(true)
     const expected = { network, asset, wallet: receipt.recipient, amountAtomic: BigInt(receipt.amountAtomic), resource: null, memo: null }
-    const memo = receipt.network.startsWith('solana:') ? receipt.paymentId : null
+    // Without the payer's bytes it may be a proof that was handed in, whose memo is its own.
+    const memo = receipt.network.startsWith('solana:') && receipt.signed ? receipt.paymentId : null
     const view = await lookForTransaction(receipt.transaction, expected, { payer: receipt.payer, memo }).catch((error: unknown) => ({
       checks: [],
       settled: false,
@@ -70,15 +71,15 @@ export function ReceiptView({ receipt }: { receipt: Receipt }) {
           <Fact name={<Trans>Amount</Trans>}>
             <Amount atomic={receipt.amountAtomic} decimals={receipt.decimals} exact symbol={receipt.symbol} />
           </Fact>
-          <Fact name={<Trans>From</Trans>} under="narrow">
+          <Fact name={<Trans>From</Trans>} long>
             <Address copy full value={receipt.payer} />
           </Fact>
-          <Fact name={<Trans>To</Trans>} under="narrow">
+          <Fact name={<Trans>To</Trans>} long>
             <Address copy full value={receipt.recipient} />
           </Fact>
           <Fact name={<Trans>Network</Trans>}>{network?.name ?? receipt.network}</Fact>
           {receipt.resource && (
-            <Fact name={<Trans>Pays for</Trans>} under="narrow">
+            <Fact name={<Trans>Pays for</Trans>} long>
               <UntrustedText className="break-all" text={receipt.resource} />
             </Fact>
           )}

@@ -52,10 +52,10 @@ export function HostedReview({ intent, signing, trouble, onSign, onChange }: Hos
         <Trans>Your signature is the order to pay. The payment service makes the transaction and sends it at once; it cannot be taken back.</Trans>
       </Banner>
       <Facts className="mt-5 border-t border-line pt-4">
-        <Fact name={t`To`} under="always">
+        <Fact name={t`To`} long>
           <Address copy full value={intent.to} />
         </Fact>
-        <Fact name={t`From the managed wallet`} under="always">
+        <Fact name={t`From the managed wallet`} long>
           <Address copy full value={intent.from} />
         </Fact>
         <Fact name={t`Network`}>{network?.name ?? intent.network}</Fact>
@@ -71,7 +71,7 @@ export function HostedReview({ intent, signing, trouble, onSign, onChange }: Hos
           </Fact>
         )}
         {intent.resource && (
-          <Fact name={t`Resource`} under="always">
+          <Fact name={t`Resource`} long>
             <UntrustedLink href={intent.resource} />
           </Fact>
         )}

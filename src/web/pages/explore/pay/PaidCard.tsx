@@ -21,12 +21,12 @@ export function PaidCard({ view }: { view: VisitView }) {
       progress={progressOf(state, visit.way)}
     >
       <Facts className="mt-4 border-t border-line pt-3">
-        <Fact name={<Trans>To</Trans>} under="narrow">
+        <Fact name={<Trans>To</Trans>} long>
           <Address copy full value={order.recipient} />
         </Fact>
         <Fact name={<Trans>Network</Trans>}>{network?.name ?? order.network}</Fact>
         {landed && (
-          <Fact name={<Trans>Transaction</Trans>} under="narrow">
+          <Fact name={<Trans>Transaction</Trans>} long>
             <Address copy full href={network && explorerLink(network, 'tx', landed.signature)} noun="transaction" value={landed.signature} />
           </Fact>
         )}

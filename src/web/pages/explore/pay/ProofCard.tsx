@@ -21,11 +21,11 @@ export function ProofCard({ view }: { view: VisitView }) {
         <Trans>It is free and moves nothing. It tells the seller that this payment is yours, and for this page only.</Trans>
       </p>
       <Facts className="mt-4 rounded-lg bg-sunken px-4 py-3">
-        <Fact name={<Trans>Pays for</Trans>} under="always">
+        <Fact name={<Trans>Pays for</Trans>} long>
           <UntrustedText className="font-mono text-[13px] break-all" text={visit.resource.url} />
         </Fact>
         {visit.resource.description && (
-          <Fact name={<Trans>Description</Trans>} under="narrow">
+          <Fact name={<Trans>Description</Trans>} long>
             <UntrustedText text={visit.resource.description} />
           </Fact>
         )}
