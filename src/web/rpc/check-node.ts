@@ -8,6 +8,8 @@ export type NodeCheck =
   | {
       ok: true
       height: number
+      /** What a payment's height is compared with: on Solana the newest final slot, elsewhere the newest block. */
+      position: number
       latencyMs: number
       /** Age of its newest block by the server's clock; unknown where the node does not tell a block's time. */
       lagMs: number | undefined
@@ -16,7 +18,7 @@ export type NodeCheck =
     }
   | { ok: false; problem: string }
 
-type Answer = { identity: string; height: number; blockAt: number | undefined; problem?: string }
+type Answer = { identity: string; height: number; position: number; blockAt: number | undefined; problem?: string }
 
 const Hex = v.pipe(v.string(), v.regex(/^0x[0-9a-f]+$/))
 /** Some nodes tell a block's time in another unit: then it tells nothing. */
@@ -30,10 +32,10 @@ export async function checkNode(network: Network, url: string): Promise<NodeChec
     const evm = familyOf(network.network) === 'evm'
     const first = await callRpc(url, evm ? 'eth_chainId' : 'getGenesisHash', [])
     const latencyMs = Math.round(performance.now() - started)
-    const { identity, problem, height, blockAt } = evm ? await askEvm(network, url, first) : await askSolana(network, url, first)
+    const { identity, problem, height, position, blockAt } = evm ? await askEvm(network, url, first) : await askSolana(network, url, first)
     if (problem) return { ok: false, problem }
     const lag = blockAt === undefined ? undefined : Math.max(0, serverNow() - blockAt)
-    return { ok: true, identity, height, latencyMs, lagMs: lag !== undefined && lag < PLAUSIBLE_LAG_MS ? lag : undefined }
+    return { ok: true, identity, height, position, latencyMs, lagMs: lag !== undefined && lag < PLAUSIBLE_LAG_MS ? lag : undefined }
   } catch (error) {
     if (policy.refused()) return { ok: false, problem: t`This site may ask only the nodes its operator named. Ask them to allow this one.` }
     if (error instanceof RpcProblem) return { ok: false, problem: error.message }
@@ -52,6 +54,7 @@ async function askEvm(network: Network, url: string, first: unknown): Promise<An
   return {
     identity: t`chain id ${String(chainId)}`,
     height: Number(block.number),
+    position: Number(block.number),
     blockAt: Number(block.timestamp) * 1000,
     problem: chainId === wanted ? undefined : t`This node serves chain ${String(chainId)}; ${name} is chain ${String(wanted)}.`,
   }
@@ -66,6 +69,7 @@ async function askSolana(network: Network, url: string, first: unknown): Promise
   return {
     identity: t`genesis ${genesis}`,
     height,
+    position: slot,
     blockAt: await solanaBlockTime(url, slot),
     problem: wrong ? t`This node serves another cluster than ${name}.` : undefined,
   }

@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { isSettled } from '#contract/payment.ts'
+import { ApiError } from '../../api/errors.ts'
 import { useLiveState } from '../../api/events.ts'
 import { paymentQuery } from '../../api/queries.ts'
 import { pathTo } from '../../paths.ts'
@@ -14,6 +15,7 @@ import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { PaymentDetail } from './PaymentDetail.tsx'
+import { UnknownPayment } from './UnknownPayment.tsx'
 
 const POLL_MS = 3_000
 const SLOW_POLL_MS = 20_000
@@ -39,7 +41,9 @@ export function PaymentPage() {
       ) : (
         <>
           <PageHeader title={<Trans>Payment</Trans>} />
-          {query.error ? (
+          {query.error instanceof ApiError && query.error.code === 'NOT_FOUND' ? (
+            <UnknownPayment id={paymentId} />
+          ) : query.error ? (
             <Card>
               <QueryError busy={query.isFetching} error={query.error} onRetry={() => void query.refetch()} />
             </Card>

@@ -25,8 +25,8 @@ export function ReceiptCard({ payment, network }: { payment: PaymentStatusBody; 
   async function download() {
     if (!receipt) return
     setBusy(true)
-    const { withSigned } = await import('../checkout/receipt.ts')
-    const whole = await withSigned(receipt, network).finally(() => setBusy(false))
+    const [{ withSigned }, { provable }] = await Promise.all([import('../checkout/receipt.ts'), import('../verify/receipt-checks.ts')])
+    const whole = provable(await withSigned(receipt, network).finally(() => setBusy(false)))
     const url = URL.createObjectURL(new Blob([`${stringifyJson(whole)}\n`], { type: 'application/json' }))
     const link = document.createElement('a')
     link.href = url

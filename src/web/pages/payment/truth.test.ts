@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { readTruth } from './truth.ts'
@@ -160,6 +160,38 @@ test('a payment called paid that the chain does not know is contradicted; one on
   expect(await readTruth({ ...payment, status: 'pending' }, network, url)).toMatchObject({ kind: 'nothing', body: expect.stringContaining('yet') })
   expect(await readTruth({ ...payment, status: 'failed' }, network, url)).toMatchObject({ kind: 'nothing', body: expect.stringContaining('not on the chain') })
   expect((await readTruth({ ...payment, status: 'created', signature: null }, network, url)).kind).toBe('nothing')
+})
+
+describe('the service and the reader’s node at different moments', () => {
+  const gone = { eth_getTransactionByHash: null, eth_getTransactionReceipt: null }
+
+  test('a node that has not come to the payment’s block contradicts nobody, and is asked again', async () => {
+    const behind = { ...honest, ...gone, eth_getBlockByNumber: { number: '0x6', timestamp: '0x1' } }
+    expect(await readTruth(payment, network, await node(behind))).toMatchObject({ kind: 'nothing', soon: true })
+  })
+
+  test('a failure that is not final for the service yet is no disagreement', async () => {
+    const failed = { ...honest, eth_getTransactionReceipt: { ...receipt, status: '0x0' } }
+    const open = { ...payment, status: 'pending', fee: null, blockHeight: null } as const
+    expect(await readTruth(open, network, await node(failed))).toMatchObject({ kind: 'nothing', soon: true, body: expect.stringContaining('failed') })
+  })
+
+  test.each(['rolled_back', 'expired'] as const)(
+    'a payment that the service calls %s and that is on the chain again is not called the same',
+    async (status) => {
+      expect(await readTruth({ ...payment, status }, network, await node(honest))).toMatchObject({ kind: 'nothing', soon: true })
+      server?.close()
+      const other = { ...honest, eth_getTransactionByHash: { ...transaction, value: '0x1' } }
+      expect((await readTruth({ ...payment, status }, network, await node(other))).kind).toBe('differs')
+    },
+  )
+
+  test('a payment on its way may move to another block; one that is confirmed may not', async () => {
+    const moved = { ...honest, eth_getTransactionReceipt: { ...receipt, blockNumber: '0x8' } }
+    expect((await readTruth({ ...payment, status: 'pending' }, network, await node(moved))).kind).toBe('matches')
+    server?.close()
+    expect((await readTruth(payment, network, await node(moved))).kind).toBe('differs')
+  })
 })
 
 test('no answer, another chain, and nonsense are not available, never a match', async () => {

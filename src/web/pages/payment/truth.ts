@@ -18,7 +18,8 @@ export type TruthRow = { name: string; record: string; chain: string; ok: boolea
 export type Truth =
   | { kind: 'matches' | 'differs'; rows: TruthRow[] }
   | { kind: 'contradicted'; body: string }
-  | { kind: 'nothing'; body: string }
+  /** `soon`: one of the two is behind the other, so asking again will tell. */
+  | { kind: 'nothing'; body: string; soon: boolean }
   | { kind: 'unavailable'; body: string }
 
 const names: Readonly<Record<string, MessageDescriptor>> = {
@@ -42,7 +43,7 @@ const NETWORK: ReadonlySet<string> = new Set(['network'])
 /** Reads the payment's transaction from `url` and holds it against the service's record. Never throws for a node's fault. */
 export async function readTruth(payment: PaymentStatusBody, network: Network, url: string): Promise<Truth> {
   const { signature, status } = payment
-  if (!signature) return { kind: 'nothing', body: t`No transaction is known for this payment, so there is nothing to compare.` }
+  if (!signature) return { kind: 'nothing', soon: false, body: t`No transaction is known for this payment, so there is nothing to compare.` }
   const native = nativeAsset(network)
   const asset = findAsset(network, payment.asset)
   if (!asset) return { kind: 'unavailable', body: t`This desk does not know the asset of this payment, so its transaction cannot be judged here.` }
@@ -65,7 +66,13 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
         ? await chain.readEvmLanded({ network, url }, signature, intent)
         : await chain.readSolanaLanded({ network, url }, signature, intent)
     if (landed.kind === 'unreadable') return { kind: 'contradicted', body: landed.problem }
-    if (landed.kind === 'absent') return absent(status)
+    if (landed.kind === 'absent') return absent(payment, node.position)
+    if (!landed.succeeded && isOpen(status))
+      return {
+        kind: 'nothing',
+        soon: true,
+        body: t`Your node shows that it failed on the chain. The service says so too once that is final. Nothing was paid.`,
+      }
     const spell = (atomic: bigint | string) => `${formatAmount(BigInt(atomic), native.decimals)} ${native.symbol}`
     const handedIn = payment.mode === 'received'
     const judged = handedIn ? (landed.moved === undefined ? EFFECT : NETWORK) : undefined
@@ -83,9 +90,13 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
     if (status === 'failed' || !landed.succeeded) rows.push(row(t`Outcome`, outcome(status !== 'failed'), outcome(landed.succeeded)))
     else if (effect) rows.push({ name: t`What it does`, record: sayMatch(effect.expected), chain: sayMatch(effect.got), ok: effect.ok })
     if (payment.fee) rows.push(row(t`Network fee`, spell(payment.fee.amountAtomic), spell(landed.feeAtomic)))
-    if (payment.blockHeight !== null)
+    // What is not confirmed may still move to another block.
+    if (payment.blockHeight !== null && !isOpen(status))
       rows.push(row(familyOf(network.network) === 'evm' ? t`Block` : t`Slot`, String(payment.blockHeight), String(landed.blockHeight)))
-    return { kind: rows.every(({ ok }) => ok) ? 'matches' : 'differs', rows }
+    const same = rows.every(({ ok }) => ok)
+    if (same && (status === 'rolled_back' || status === 'expired'))
+      return { kind: 'nothing', soon: true, body: t`Your node shows this payment on the chain. The service does not count it yet, and goes on looking.` }
+    return { kind: same ? 'matches' : 'differs', rows }
   } catch (error) {
     if (error instanceof RpcProblem) return { kind: 'unavailable', body: error.message }
     if (error instanceof v.ValiError) return { kind: 'unavailable', body: t`The node answered something this page cannot read.` }
@@ -106,10 +117,19 @@ function movedRows({ sender, recipient, amountAtomic, asset }: PaymentIntent, { 
   ]
 }
 
-function absent(status: PaymentStatusBody['status']): Truth {
-  if (isPaid(status)) return { kind: 'contradicted', body: t`The service says this payment arrived. Your node does not know its transaction.` }
-  if (status === 'created' || status === 'pending') return { kind: 'nothing', body: t`Your node does not show the transaction yet.` }
-  return { kind: 'nothing', body: t`Your node does not know the transaction either: it is not on the chain.` }
+function isOpen(status: PaymentStatusBody['status']): boolean {
+  return status === 'created' || status === 'pending'
+}
+
+/** `position`: how far the node is, in what the payment's height is counted in. */
+function absent({ status, blockHeight }: PaymentStatusBody, position: number): Truth {
+  if (isPaid(status)) {
+    const behind = blockHeight !== null && position < blockHeight
+    if (behind) return { kind: 'nothing', soon: true, body: t`The service says this payment arrived. Your node has not come to its block yet.` }
+    return { kind: 'contradicted', body: t`The service says this payment arrived. Your node does not know its transaction.` }
+  }
+  if (isOpen(status)) return { kind: 'nothing', soon: true, body: t`Your node does not show the transaction yet.` }
+  return { kind: 'nothing', soon: false, body: t`Your node does not know the transaction either: it is not on the chain.` }
 }
 
 function outcome(succeeded: boolean): string {

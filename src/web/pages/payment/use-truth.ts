@@ -5,17 +5,19 @@ import { usePreferences } from '../../preferences.ts'
 import { rpcUrlOf } from '../../rpc/call.ts'
 import { readTruth } from './truth.ts'
 
+const SOON_MS = 4_000
+/** A node behind many may answer from one that is late. */
+const LATER_MS = 20_000
+
 /** What the reader's own node says of a payment; asked once, for the card and for the receipt. */
 export function useTruth(payment: PaymentStatusBody, network: Network) {
   usePreferences()
   const url = rpcUrlOf(network)
-  // What ended without landing will not land later either.
-  const awaited = payment.status === 'created' || payment.status === 'pending'
   const query = useQuery({
     queryKey: ['truth', payment.paymentId, payment.signature, payment.status, payment.blockHeight, url],
     queryFn: () => readTruth(payment, network, url),
     staleTime: 60_000,
-    refetchInterval: ({ state }) => (state.data?.kind === 'nothing' && payment.signature && awaited ? 4_000 : false),
+    refetchInterval: ({ state: { data } }) => (data?.kind === 'nothing' ? data.soon && SOON_MS : data?.kind === 'contradicted' && LATER_MS),
   })
   return { ...query, url }
 }

@@ -1,10 +1,8 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { plural } from '@lingui/core/macro'
 import { useMemo, useRef, useState } from 'react'
-import { formatAmount } from '#contract/amount.ts'
 import { shortAddress } from '#contract/address.ts'
 import { useSession } from '../../api/session.ts'
-import { reasonWords } from '../../payment/reason-words.ts'
 import { useConfig } from '../../shell/use-config.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Banner } from '../../ui/Banner.tsx'
@@ -14,17 +12,11 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Table, Td, Th } from '../../ui/Table.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import { readBatch, writeCsv, type BatchRow } from './batch.ts'
-import { firstBad, verdictOf, type Verdict } from './check.ts'
+import { checkRow, type Line } from './check-row.ts'
 import { ExpectedForm } from './ExpectedForm.tsx'
 import { readExpected, startFields, type ExpectedProblems } from './expected.ts'
-import { factsOf } from './facts.ts'
-import type { Expected } from './local-checks.ts'
 import { ProofBox } from './ProofBox.tsx'
-import { recognize } from './recognize.ts'
-import { checkOnly } from './run-checks.ts'
 import { verdictWords } from './words.ts'
-
-type Line = { name: string; verdict: Verdict; reason: string; amount: string; payer: string; transaction: string }
 
 /** Many proofs against one expectation, one after another: each asks the node, and the service where it may. Nothing is used up. */
 export function BatchView() {
@@ -50,9 +42,10 @@ export function BatchView() {
     setRunning(true)
     setLines([])
     stop.current = false
+    const seen = new Map<string, string>()
     for (const row of rows) {
       if (stop.current) break
-      const line = await checkRow(row, expected.expected, { mine, say: (word) => t(word) })
+      const line = await checkRow(row, expected.expected, { mine, seen })
       setLines((done) => [...done, line])
     }
     setRunning(false)
@@ -161,24 +154,6 @@ function BatchTable({ lines, running, total }: { lines: readonly Line[]; running
       )}
     </Card>
   )
-}
-
-type How = { mine: boolean; say: (word: (typeof reasonWords)[keyof typeof reasonWords]['title']) => string }
-
-async function checkRow({ name, proof }: BatchRow, expected: Expected, { mine, say }: How): Promise<Line> {
-  const found = recognize(proof)
-  const empty = { name, amount: '', payer: '', transaction: '' }
-  if (found.kind !== 'proof') return { ...empty, verdict: 'invalid', reason: found.kind === 'problem' ? found.text : say(reasonWords.malformed.title) }
-  const facts = factsOf(found.payment)
-  const about = { ...empty, amount: facts.amountAtomic === null ? '' : formatAmount(facts.amountAtomic, expected.asset.decimals), payer: facts.payer ?? '' }
-  try {
-    const result = await checkOnly({ header: found.header, payment: found.payment, facts, expected }, mine)
-    const bad = firstBad(result.checks)
-    const reason = bad?.reason ? say(reasonWords[bad.reason].title) : (result.undecided ?? '')
-    return { ...about, verdict: verdictOf(result), reason, transaction: result.transaction ?? '' }
-  } catch (error) {
-    return { ...about, verdict: 'unknown', reason: error instanceof Error ? error.message : '' }
-  }
 }
 
 function save(lines: readonly Line[]): void {

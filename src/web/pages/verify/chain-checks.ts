@@ -1,6 +1,8 @@
 import { t } from '@lingui/core/macro'
 import * as v from 'valibot'
+import type { TokenMove } from '#chains/evm/erc20.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
+import { formatAmount } from '#contract/amount.ts'
 import { familyOf, type Network } from '#contract/network.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../rpc/call.ts'
@@ -74,7 +76,6 @@ export async function lookForTransaction(id: string, { network, asset, wallet, a
     instructions: 'unexpected_instruction',
   } as const
   const judged = new Set<string>(['recipient', 'amount', 'asset', 'network', 'instructions', ...(payer ? ['sender'] : []), ...(memo ? ['memo'] : [])])
-  const rows = landed.match.rows.filter(({ field }) => judged.has(field))
   const outcome: Check = {
     name: 'transaction',
     source: 'chain',
@@ -92,6 +93,7 @@ export async function lookForTransaction(id: string, { network, asset, wallet, a
     expected: evm ? `${network.confirmations} blocks` : 'confirmed',
     got: evm ? `${deep} blocks` : 'confirmed',
   }
+  const rows = landed.moved ? movedRows(landed.moved.moves, { asset, wallet, amountAtomic, payer }) : landed.match.rows.filter(({ field }) => judged.has(field))
   const checks = [
     outcome,
     ...rows.map(({ field, ok, expected, got }): Check => ({
@@ -105,6 +107,30 @@ export async function lookForTransaction(id: string, { network, asset, wallet, a
     confirmations,
   ]
   return { checks, settled: checks.every(({ state }) => state === 'ok'), absent: false, transaction: id, undecided: null }
+}
+
+type Row = { field: string; ok: boolean; expected: string; got: string }
+type Wanted = Pick<Expected, 'asset' | 'wallet' | 'amountAtomic'> & Pick<Known, 'payer'>
+
+/** Tokens come in anybody's transaction: a facilitator's, for one. What the token says it moved for the payee is what was paid. */
+function movedRows(moves: readonly TokenMove[], { asset, wallet, amountAtomic, payer }: Wanted): Row[] {
+  const touching = moves.filter(({ from, to }) => from === wallet || to === wallet)
+  const came = touching.filter(({ to }) => to === wallet)
+  const spell = (atomic: bigint) => `${formatAmount(atomic, asset.decimals)} ${asset.symbol}`
+  const total = came.reduce((sum, move) => sum + move.amountAtomic, 0n)
+  const [from = 'nobody', ...more] = [...new Set(came.map((move) => move.from))]
+  return [
+    { field: 'recipient', ok: came.length > 0, expected: wallet, got: came.length > 0 ? wallet : 'somebody else' },
+    { field: 'amount', ok: total === amountAtomic, expected: spell(amountAtomic), got: spell(total) },
+    { field: 'asset', ok: true, expected: asset.address, got: asset.address },
+    ...(payer === null ? [] : [{ field: 'sender', ok: from === payer && more.length === 0, expected: payer, got: [from, ...more].join(', ') }]),
+    {
+      field: 'instructions',
+      ok: touching.length === 1,
+      expected: 'one transfer',
+      got: touching.length === 1 ? 'one transfer' : `${touching.length} transfers`,
+    },
+  ]
 }
 
 async function senderOf(url: string, hash: string): Promise<string> {
@@ -133,6 +159,14 @@ async function lookForMessage(bytes: Uint8Array, { payer }: Facts, { network, as
   const reading = await chain.read(order, built, { bytes: null, signature: null })
   if (reading.kind === 'absent')
     return { ...NOTHING, absent: true, checks: [{ name: 'fresh', source: 'chain', state: 'ok', expected: 'not carried out', got: 'not carried out' }] }
+  if (reading.kind === 'superseded' && !reading.finalized) {
+    const spent: Check = { name: 'fresh', source: 'chain', state: 'open', expected: 'not carried out', got: 'carried out or taken back' }
+    return {
+      ...NOTHING,
+      checks: [spent],
+      undecided: t`Your node shows that it was carried out or taken back, longer ago than it was asked to look. The transaction itself would tell.`,
+    }
+  }
   if (reading.kind !== 'landed') return { ...NOTHING, undecided: t`Your node does not say what became of it.` }
   const paid = reading.outcome === 'paid'
   const { signature, confirmations } = reading.landed

@@ -20,6 +20,14 @@ export function checkReceipt(receipt: Receipt): Check[] {
   return [amount, ...(familyOf(receipt.network) === 'evm' ? checkEvm(receipt, bytes) : checkSolana(receipt, bytes))]
 }
 
+/**
+ * The receipt, with the transaction's bytes only where they show the payment by themselves. A proof that was handed in is carried out in a transaction
+ * of whoever settled it: its bytes would read as those of another payment.
+ */
+export function provable(receipt: Receipt): Receipt {
+  return checkReceipt(receipt).some(({ state }) => state === 'bad') ? { ...receipt, signed: null } : receipt
+}
+
 type Said = {
   id: string | null
   payer: string | null

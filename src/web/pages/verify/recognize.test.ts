@@ -12,7 +12,6 @@ import { readCurl } from './curl.ts'
 import { factsOf } from './facts.ts'
 import { checkLocally, type Expected } from './local-checks.ts'
 import { recognize, type Recognized } from './recognize.ts'
-import { joined } from './run-checks.ts'
 
 const payer = privateKeyToAccount(generatePrivateKey())
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -178,29 +177,6 @@ describe('the verdict', () => {
     ['nothing is decided', { checks: [check('ok')], settled: false, vouched: true, undecided: 'wait' }, 'unknown'],
   ] as const)('when %s: %s', (_, outcome, verdict) => {
     expect(verdictOf(outcome)).toBe(verdict)
-  })
-})
-
-describe('a proof that was carried out', () => {
-  const check = (name: string, state: Check['state'] = 'ok'): Check => ({ name, source: 'record', state, expected: '', got: '' })
-  const paid = { settled: true, checks: [check('transfer')] }
-  const unpaid = { settled: false, checks: [] }
-
-  test.each([
-    ['on the service’s record', { local: [], service: [check('single_use', 'bad')] }, true],
-    ['on the chain, before the service wrote it down', { local: [], service: [check('single_use'), check('fresh', 'bad')] }, false],
-    ['long ago, out of the time it was good for', { local: [check('window', 'bad')], service: [] }, false],
-  ])('%s: that it can be carried out no more is no fault of it', (_, { local, service }, used) => {
-    const seen = joined({ local, chain: paid, service })
-    expect(verdictOf({ ...seen, settled: true, vouched: false, undecided: null })).toBe('settled')
-    expect(seen.used).toBe(used)
-    const unseen = joined({ local, chain: unpaid, service })
-    expect(verdictOf({ ...unseen, settled: false, vouched: true, undecided: null })).toBe('invalid')
-  })
-
-  test('anything else the service objects to still decides', () => {
-    const { checks } = joined({ local: [], chain: paid, service: [check('amount', 'bad')] })
-    expect(verdictOf({ checks, settled: true, vouched: true, undecided: null })).toBe('invalid')
   })
 })
 

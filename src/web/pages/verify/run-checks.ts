@@ -6,7 +6,7 @@ import type { Check, Outcome } from './check.ts'
 import type { Facts } from './facts.ts'
 import { checkLocally, type Expected } from './local-checks.ts'
 import { settleKindOf } from './settle/kinds.ts'
-import { accept, askWhetherGood, type Accepting } from './service-checks.ts'
+import { accept, askWhetherGood, type Accepting, type ServiceView } from './service-checks.ts'
 
 /** All that is known of a proof. */
 export type Result = Outcome & { transaction: string | null; paymentId: string | null; already: boolean; signIn: boolean }
@@ -29,14 +29,9 @@ export async function checkOnly(question: Question, askService: boolean): Promis
     askService && !own ? askWhetherGood(payment, expected) : undefined,
   ])
   const { checks, used } = joined({ local, chain, service: service?.checks ?? [] })
-  const alone = chain.absent && !service ? t`The payment is not on the chain yet. Sign in with the receiving wallet, and the service looks further.` : null
-  const mine = own ? t`The proof names your wallet for the network fee, so only you can settle it. Preparing that below checks the rest.` : null
-  const undecided = chain.settled || service?.vouched ? null : (mine ?? chain.undecided ?? service?.undecided ?? alone)
   return {
     checks,
-    settled: chain.settled,
-    vouched: service?.vouched ?? false,
-    undecided,
+    ...weigh({ chain, service, own }),
     transaction: chain.transaction,
     paymentId: null,
     already: used,
@@ -62,20 +57,57 @@ export async function checkAndAccept(question: Question, accepting: Accepting): 
 
 /** What the service reads from the proof itself is read here too. */
 const READ_HERE = new Set(['scheme', 'network', 'method', 'format', 'asset', 'amount', 'recipient', 'resource'])
-/** Why a proof can be carried out no more, in the service's words and here: on record, on the chain, out of its time. */
-const OVER = new Set(['single_use', 'fresh', 'window'])
+/** Whether a proof could be carried out now, in the service's words. Whoever looks a moment after it was gets a no, of whichever of these is asked first. */
+const ONCE = new Set(['single_use', 'fresh', 'simulation', 'valid_after', 'valid_before', 'balance', 'allowance'])
 
-export type Looks = { local: readonly Check[]; chain: Pick<ChainView, 'checks' | 'settled'>; service: readonly Check[] }
+export type Looks = { local: readonly Check[]; chain: Pick<ChainView, 'checks'>; service: readonly Check[] }
 
 /**
- * All checks of a proof. Where the chain shows that it was carried out, that it can be carried out no more is the same news and no fault of it.
+ * All checks of a proof. Where the chain shows that it was carried out, however deep, that it can be carried out no more is the same news and no fault
+ * of it. That a payment on the chain is of another time than the service takes is one: it is about the payment itself.
  * `used`: it is on the service's record.
  */
 export function joined({ local, chain, service }: Looks): { checks: Check[]; used: boolean } {
-  const isOver = ({ name, state }: Check) => chain.settled && state === 'bad' && OVER.has(name)
+  const spent = wasCarriedOut(chain) || isSpent(chain)
+  const isOver = ({ name, state }: Check) => wasCarriedOut(chain) && state === 'bad' && ONCE.has(name)
   const news = service.filter(({ name, state }) => state === 'bad' || !READ_HERE.has(name))
   return {
-    checks: [...local, ...chain.checks, ...news].filter((check) => !isOver(check)),
+    checks: [
+      ...local.filter(({ name, state }) => !(spent && state === 'bad' && name === 'window')),
+      ...chain.checks,
+      ...news.filter((check) => !isOver(check)),
+    ],
     used: service.some((check) => isOver(check) && check.name === 'single_use'),
   }
+}
+
+/** The reader's node shows the very payment, perhaps in a block that is not deep enough yet. */
+function wasCarriedOut({ checks }: Looks['chain']): boolean {
+  return checks.some(({ name, state }) => (name === 'transaction' || name === 'transfer') && state === 'ok') && checks.every(({ state }) => state !== 'bad')
+}
+
+/** It cannot be carried out any more, and the reader's node does not tell by what it was. */
+function isSpent({ checks }: Looks['chain']): boolean {
+  return checks.some(({ name, state }) => name === 'fresh' && state === 'open')
+}
+
+export type Weighed = { chain: ChainView; service: ServiceView | undefined; /** Only the payee can settle it. */ own: boolean }
+
+/** Which of the two is believed of what: the reader's own node before the service, and neither of what the other cannot show yet. */
+export function weigh({ chain, service, own }: Weighed): Pick<Outcome, 'settled' | 'vouched' | 'undecided'> {
+  const vouched = service?.vouched ?? false
+  if (chain.settled) return { settled: true, vouched, undecided: null }
+  if (wasCarriedOut(chain)) {
+    return { settled: false, vouched, undecided: t`Your node shows the payment, in a block that is not deep enough yet. Check again in a moment.` }
+  }
+  const landed = vouched && service?.checks.some(({ name, source, state }) => name === 'transaction' && source === 'chain' && state === 'ok')
+  if (landed && chain.absent) {
+    return { settled: false, vouched, undecided: t`The service sees the payment on the chain, and your node does not show it yet. Check again in a moment.` }
+  }
+  // Nothing was asked of the node, so the service's reading stands alone, and says so.
+  if (landed) return { settled: true, vouched, undecided: chain.undecided }
+  if (vouched) return { settled: false, vouched, undecided: null }
+  const alone = chain.absent && !service ? t`The payment is not on the chain yet. Sign in with the receiving wallet, and the service looks further.` : null
+  const mine = own ? t`The proof names your wallet for the network fee, so only you can settle it. Preparing that below checks the rest.` : null
+  return { settled: false, vouched, undecided: mine ?? chain.undecided ?? service?.undecided ?? alone }
 }

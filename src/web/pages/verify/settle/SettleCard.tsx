@@ -23,7 +23,8 @@ export type SettleCardProps = {
   settled: boolean
   /** Told `true` when a settlement began, `false` when it was left. */
   onBegun: (begun: boolean) => void
-  onSettled: () => void
+  /** Told the transaction that settled it. */
+  onSettled: (transaction: string | undefined) => void
 }
 
 /** For a payee who settles without a facilitator: the payer has signed, the payee does the rest. */
@@ -78,7 +79,7 @@ function Settling({ kind, header, facts, expected, onBegun, onSettled }: SettleC
   if (run) {
     return (
       <Suspense>
-        <SettleFlow onDone={onSettled} onLeave={leave} run={run} />
+        <SettleFlow onDone={() => onSettled(landedOf(run))} onLeave={leave} run={run} />
       </Suspense>
     )
   }
@@ -105,4 +106,10 @@ function Settling({ kind, header, facts, expected, onBegun, onSettled }: SettleC
       )}
     </Card>
   )
+}
+
+/** A note on the chain settles nothing, and is no transaction of the payer's. */
+function landedOf(run: PaymentRun): string | undefined {
+  const state = run.state()
+  return 'landed' in state && state.order.deed?.kind === 'settle' ? state.landed?.signature : undefined
 }
