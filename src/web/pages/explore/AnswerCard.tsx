@@ -1,26 +1,31 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useMemo, type ReactNode } from 'react'
+import { useMemo, useState, type ReactNode } from 'react'
 import { formatNumber } from '../../locales/formats.ts'
 import { Badge, type Tone } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
+import { Segmented } from '../../ui/Segmented.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import type { Answer } from './ask.ts'
 import { mimeTypeOf, readBody, type ShownBody } from './body.ts'
+import { HtmlView } from './html/HtmlView.tsx'
+import type { Part } from './html/read-html.ts'
 import { JsonTree } from './JsonTree.tsx'
 
 export type AnswerCardProps = {
   answer: Answer
+  /** What was asked for. */
+  url: string
   title: ReactNode
   /** Under the title, for example what was paid. */
   children?: ReactNode
 }
 
 /** What a server answered, shown as data. */
-export function AnswerCard({ answer, title, children }: AnswerCardProps) {
+export function AnswerCard({ answer, url, title, children }: AnswerCardProps) {
   const { t } = useLingui()
-  const shown = useMemo(() => readBody(answer), [answer])
+  const shown = useMemo(() => readBody(answer, url), [answer, url])
   const size = formatNumber(answer.body.length)
   const ms = formatNumber(answer.ms)
   return (
@@ -74,13 +79,47 @@ function BodyView({ shown }: { shown: ShownBody }) {
           <JsonTree value={shown.value} />
         </div>
       )
+    case 'page':
+      return <PageView page={shown.page} text={shown.text} />
     case 'text':
-      return (
-        <div aria-label={t`The answer`} className="max-h-120 overflow-auto rounded-lg bg-sunken px-4 py-3" role="region" tabIndex={0}>
-          <UntrustedText className="block text-sm break-words whitespace-pre-wrap" text={shown.text} />
-        </div>
-      )
+      return <SourceView text={shown.text} />
   }
+}
+
+/** A page is bought to be read; how it is written is there for whoever asks. */
+function PageView({ page, text }: { page: Part; text: string }) {
+  const { t } = useLingui()
+  const [look, setLook] = useState<'page' | 'source'>('page')
+  return (
+    <>
+      <Segmented
+        className="mb-3"
+        label={t`How it is shown`}
+        onChange={setLook}
+        options={[
+          { value: 'page', label: t`To read` },
+          { value: 'source', label: t`Its source` },
+        ]}
+        value={look}
+      />
+      {look === 'source' ? (
+        <SourceView text={text} />
+      ) : (
+        <div aria-label={t`The answer`} className="rounded-lg border border-line px-4 py-5 sm:px-8 sm:py-6" role="region">
+          <HtmlView page={page} />
+        </div>
+      )}
+    </>
+  )
+}
+
+function SourceView({ text }: { text: string }) {
+  const { t } = useLingui()
+  return (
+    <div aria-label={t`The answer`} className="max-h-120 overflow-auto rounded-lg bg-sunken px-4 py-3" role="region" tabIndex={0}>
+      <UntrustedText className="block text-sm break-words whitespace-pre-wrap" text={text} />
+    </div>
+  )
 }
 
 /** The headers this browser was shown. */

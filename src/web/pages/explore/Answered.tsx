@@ -22,7 +22,7 @@ export function Answered({ view, busy, onPay, onRetry, onRelay }: AnsweredProps)
   if (asked.kind === 'unanswered') return <UnansweredCard onRelay={onRelay} onRetry={onRetry} request={request} unanswered={asked} />
   const { answer } = asked
   if (answer.status !== 402)
-    return <AnswerCard answer={answer} title={answer.status < 400 ? <Trans>This costs nothing</Trans> : <Trans>The server’s answer</Trans>} />
+    return <AnswerCard answer={answer} url={request.url} title={answer.status < 400 ? <Trans>This costs nothing</Trans> : <Trans>The server’s answer</Trans>} />
   const read = readChallenge(answer)
   if (!isChallenge(read)) return <NoChallengeCard answer={answer} none={read} onRelay={onRelay} request={request} />
   return (

@@ -2,15 +2,18 @@ import { parseJson } from '#contract/json.ts'
 import { encodeBase64 } from '#x402/header.ts'
 import { headerOf } from './challenge.ts'
 import type { Answer } from './ask.ts'
+import { readHtml, type Part } from './html/read-html.ts'
 
-/** How an answer's body is shown: as text, a tree or a picture. Never as a page: nothing in it is carried out. */
+/** How an answer's body is shown: as text, a tree, a picture, or the words of a page. Nothing in it is carried out. */
 export type ShownBody =
   | { kind: 'empty' }
   | { kind: 'json'; value: unknown; text: string }
   | { kind: 'text'; text: string }
+  | { kind: 'page'; page: Part; text: string }
   | { kind: 'image'; src: string }
   | { kind: 'binary' }
 
+const HTML = /^(?:text\/html|application\/xhtml\+xml)$/
 const IMAGE = /^image\/(?:png|jpeg|gif|webp|avif|svg\+xml)$/
 /** More text than this is a file to be saved. */
 const MAX_TEXT = 200_000
@@ -19,11 +22,12 @@ export function mimeTypeOf(answer: Pick<Answer, 'headers'>): string {
   return (headerOf(answer, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 }
 
-export function readBody(answer: Answer): ShownBody {
+/** @param url where the answer came from: the links of a page are relative to it */
+export function readBody(answer: Answer, url: string): ShownBody {
   if (answer.body.length === 0) return { kind: 'empty' }
   const mimeType = mimeTypeOf(answer)
   if (IMAGE.test(mimeType)) return { kind: 'image', src: `data:${mimeType};base64,${encodeBase64(answer.body)}` }
-  const text = readText(answer.body)
+  const text = readText(answer.body, charsetOf(answer))
   if (text === undefined || text.length > MAX_TEXT) return { kind: 'binary' }
   if (mimeType === '' || mimeType.endsWith('json')) {
     try {
@@ -32,13 +36,21 @@ export function readBody(answer: Answer): ShownBody {
       return { kind: 'text', text }
     }
   }
+  if (HTML.test(mimeType)) {
+    const page = readHtml(text, url)
+    if (page) return { kind: 'page', page, text }
+  }
   return { kind: 'text', text }
 }
 
-/** Text is UTF-8 without the bytes that no text has. */
-function readText(body: Uint8Array): string | undefined {
+function charsetOf(answer: Pick<Answer, 'headers'>): string {
+  return /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(headerOf(answer, 'content-type') ?? '')?.[1] ?? 'utf-8'
+}
+
+/** Text in the writing its sender names, without the bytes that no text has. */
+function readText(body: Uint8Array, charset: string): string | undefined {
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(body)
+    const text = new TextDecoder(charset, { fatal: true }).decode(body)
     return text.includes('\0') ? undefined : text
   } catch {
     return undefined

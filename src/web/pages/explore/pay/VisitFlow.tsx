@@ -97,6 +97,7 @@ function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer:
   }
   if (!delivered) return <Kept view={view} />
   const { asked, delivery } = delivered
+  const { url } = visit.request
   const storage = trouble && (
     <Banner className="mb-4" role="alert" tone="warn">
       {trouble}
@@ -109,7 +110,7 @@ function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer:
       return <RefusedCard answer={asked.answer} onPayAnew={onPayAnew} view={view} />
     case 'pending':
       return (
-        <AnswerCard answer={asked.answer} title={<Trans>The payment is on its way</Trans>}>
+        <AnswerCard answer={asked.answer} url={url} title={<Trans>The payment is on its way</Trans>}>
           <p className="mb-4 text-sm text-muted">
             <Trans>The server waits for the network. It is asked again by itself, with the same payment.</Trans>
           </p>
@@ -117,7 +118,7 @@ function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer:
       )
     case 'served':
       return (
-        <AnswerCard answer={asked.answer} title={<Trans>What you paid for</Trans>}>
+        <AnswerCard answer={asked.answer} url={url} title={<Trans>What you paid for</Trans>}>
           {storage}
         </AnswerCard>
       )
@@ -125,6 +126,7 @@ function DeliveryCard({ view, onPayAnew }: { view: VisitView; onPayAnew: (offer:
       return (
         <AnswerCard
           answer={asked.answer}
+          url={url}
           title={isPaid(state) ? <Trans>You paid, and the server answered {delivery.status}</Trans> : <Trans>The server answered {delivery.status}</Trans>}
         >
           {storage}

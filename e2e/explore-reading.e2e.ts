@@ -1,0 +1,48 @@
+import { expect, test } from './fixtures.ts'
+import { expectAccessible } from './expect-accessible.ts'
+import { startLyingProxy } from './lying-proxy.ts'
+
+/** What a server could send to somebody who only wants to read. */
+const HOSTILE = `<!doctype html><html><head><title>T</title>
+<script>globalThis.ran = 'script'</script>
+<link rel="stylesheet" href="https://elsewhere.example/style.css">
+<meta http-equiv="refresh" content="0;url=https://elsewhere.example/"></head>
+<body onload="globalThis.ran = 'load'"><h1>The price of trust</h1>
+<p onclick="globalThis.ran = 'click'">Read <em>this</em> &amp; nothing else.</p>
+<img src="https://elsewhere.example/pixel.gif" alt="A chart" onerror="globalThis.ran = 'picture'">
+<svg><script>globalThis.ran = 'drawing'</script></svg>
+<iframe src="https://elsewhere.example/frame" srcdoc="<script>parent.ran = 'frame'</script>"></iframe>
+<form action="https://elsewhere.example/"><button>Send your key</button></form>
+<p><a href="javascript:globalThis.ran = 'link'">Press here</a> or go to <a href="https://elsewhere.example/more">the rest</a>.</p>
+</body></html>`
+
+test('a page is shown to be read: its words stand there, and nothing in it runs, loads or leads astray', async ({ net, newBrowser }) => {
+  await using server = await startLyingProxy(net.urls, { path: '/hostile', change: () => HOSTILE })
+  const context = await newBrowser()
+  const page = await context.newPage()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await page.goto(`${server.url}/explore`)
+  await page.getByLabel('Address of the resource').fill(`${server.url}/hostile`)
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+
+  const answer = page.getByRole('region', { name: 'The answer' })
+  await expect(answer.getByRole('heading', { name: 'The price of trust' })).toBeVisible()
+  await expect(answer.getByText('Read this & nothing else.')).toBeVisible()
+  await expect(answer.getByText('[Picture, not loaded: A chart]')).toBeVisible()
+  await expect(answer.getByRole('link')).toHaveCount(1)
+  await expect(answer.getByRole('link', { name: 'the rest (elsewhere.example)' })).toHaveAttribute('rel', 'noopener noreferrer')
+  await expect(answer.locator('script, iframe, form, button, svg, img, [onclick]')).toHaveCount(0)
+  await answer.getByText('Press here').click()
+  await answer.getByText('Read this').click()
+  await expectAccessible(page)
+
+  await page.getByText('Its source', { exact: true }).click()
+  await expect(answer.getByText("globalThis.ran = 'script'")).toBeVisible()
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Save as a file' }).click()
+  expect((await download).suggestedFilename()).toBe('answer.html')
+
+  expect(await page.evaluate(() => Reflect.get(globalThis, 'ran') as unknown)).toBeUndefined()
+  expect(asked.filter((url) => url.includes('elsewhere.example'))).toEqual([])
+})
