@@ -1,5 +1,6 @@
 import type { Chain, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
+import { crashPoint } from '../crash.ts'
 import type { HeldClaim } from '../db/claims.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { readLaneFunds, takePlace } from '../payments/lane.ts'
@@ -36,7 +37,10 @@ export async function keepSettlement(context: Context, job: Job, keeping: Keepin
   for (let look = 1; ; look++) {
     const funds = await orUndecided(job.deadline.within(readLaneFunds(context, chain, wallet)))
     const kept = await oneByOne(context, { network: chain.network.network, sender: wallet }, () => keep(context, job, { ...keeping, funds }))
-    if (kept.ok) return kept
+    if (kept.ok) {
+      crashPoint(context, 'settle:persisted')
+      return kept
+    }
     // What others have left of the balance is certain a moment after they landed.
     if (!kept.uncertain || look === LOOKS || job.deadline.passed)
       throw undecided('The wallet that pays the network for settlements holds too little. Nothing is decided.')
@@ -52,6 +56,7 @@ async function keep(context: Context, job: Job, keeping: Keeping & { funds: Awai
     if (!place.ok) return place
     await requireSending(tx, { network: network.network, sender: wallet })
     const { bytes, signature } = keeping.sign(place.nonce)
+    crashPoint(context, 'settle:signed')
     const signed: Outgoing = { bytes, signature, signer: wallet, nonce: place.nonce, maxFee: feeAtomic }
     const payment = await recordBroadcast({ ...context, db: tx }, { ...job, held, transfer }, { limits, signed })
     return { ok: true as const, payment, signed }

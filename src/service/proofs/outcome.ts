@@ -1,4 +1,5 @@
 import { isPaid } from '#contract/payment.ts'
+import { ProblemError } from '#contract/problem.ts'
 import type { ProofCheck } from '#contract/proof.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { undecided, type Checklist } from './checklist.ts'
@@ -48,11 +49,12 @@ export async function orUndecided<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-export async function lateOr<T>(work: Promise<T>): Promise<T | undefined> {
+/** A look at what is recorded already: undefined when the time is up or the network is away. The payment is on its way all the same. */
+export async function seenOr<T>(look: Promise<T>): Promise<T | undefined> {
   try {
-    return await work
+    return await look
   } catch (error) {
-    if (error instanceof Late) return undefined
+    if (error instanceof Late || (error instanceof ProblemError && error.code === 'CHAIN_UNAVAILABLE')) return undefined
     throw error
   }
 }

@@ -17,7 +17,7 @@ import { undecided } from './checklist.ts'
 import { facilitatorWallets, withWallet, type OpenedWallet } from './facilitator-wallet.ts'
 import { keepSettlement } from './keep-settlement.ts'
 import { settleOfficially } from './official.ts'
-import { lateOr, orUndecided, outcome, Overtaken, type Job, type Settled } from './outcome.ts'
+import { orUndecided, outcome, Overtaken, seenOr, type Job, type Settled } from './outcome.ts'
 import { recordBroadcast } from './record.ts'
 
 type Held = { chain: Chain; held: HeldClaim; authorization: Authorization }
@@ -53,7 +53,7 @@ export async function followAuthorization(
   const { deadline, checklist } = job
   let row = payment
   while (row.status === 'pending' && !deadline.passed) {
-    if ((await lateOr(deadline.within(followSettlement(context, { payment: row, chain }).then(() => true)))) === undefined) break
+    if ((await seenOr(deadline.within(followSettlement(context, { payment: row, chain }).then(() => true)))) === undefined) break
     row = (await findPayment(context.db, row.id)) ?? row
     if (row.status === 'pending') await deadline.sleep(POLL_MS)
   }
@@ -123,9 +123,9 @@ async function send(context: Context, job: Job, { chain, held, opened, call, quo
       return signCall(fields, { secret, address: wallet.address })
     },
   })
-  crashPoint(context, 'settle:persisted')
   const { bytes, signature } = signed
   await push(context, chain, { paymentId: payment.id, signature, signedTransaction: Buffer.from(bytes).toString('base64') })
+  crashPoint(context, 'settle:broadcast')
   return { payment, signature }
 }
 

@@ -4,10 +4,12 @@ import { ProofCheck } from '#contract/proof.ts'
 import { coSign } from '../wallets/sign-call.ts'
 import type { Chain, Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
+import { crashPoint } from '../crash.ts'
 import { findClaim, grantOnce, type ClaimRecord, type HeldClaim } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../payments/network.ts'
+import { push } from '../payments/push.ts'
 import { followQuestion } from '../settlements/follow.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
 import { checkSignature } from './check-authorization.ts'
@@ -17,7 +19,7 @@ import { hold, whileHeld } from './hold.ts'
 import { keepSettlement } from './keep-settlement.ts'
 import { judge, judgeMemo, judgeTransfer, type Landed } from './judge.ts'
 import { verifyTokenOfficially } from './official-solana.ts'
-import { lateOr, orUndecided, outcome, Overtaken, pending, type Job, type Settled } from './outcome.ts'
+import { orUndecided, outcome, Overtaken, pending, seenOr, type Job, type Settled } from './outcome.ts'
 import { messageKey } from './read-signed.ts'
 import { rehearseSigned } from './rehearse.ts'
 import { recordBroadcast, recordLanded, type Limits, type Outgoing } from './record.ts'
@@ -193,11 +195,10 @@ type Following = { chain: Chain; payment: PaymentRecord; signed: Pick<Outgoing, 
 async function follow(context: Context, job: Job, { chain, payment, signed }: Following): Promise<Settled> {
   const { deadline, checklist } = job
   const { signature } = signed
-  const sent = await lateOr(deadline.within(chain.broadcast(signed.bytes)))
-  if (sent && !sent.accepted)
-    context.log.warn({ paymentId: payment.id, network: payment.network, reason: sent.reason }, 'a node did not take a transaction; it is sent again')
+  await seenOr(deadline.within(push(context, chain, { paymentId: payment.id, signature, signedTransaction: Buffer.from(signed.bytes).toString('base64') })))
+  crashPoint(context, 'settle:broadcast')
   wakeWatcher(chain)
-  const seen = await watch(chain, { signature, deadline })
+  const seen = await seenOr(watch(chain, { signature, deadline }))
   if (seen && isCertain(seen)) await applyObservation(context, { paymentId: payment.id, signature, observation: seen, source: 'service' })
   return outcome(job, (await findPayment(context.db, payment.id)) ?? payment, { alreadyProcessed: false, checks: checklist.checks })
 }

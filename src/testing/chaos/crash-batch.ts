@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import type { Family } from '#contract/address.ts'
 import { inParallel } from '#service/chains/in-parallel.ts'
@@ -7,12 +6,11 @@ import { readAttempts } from '#service/db/attempts.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { eventually } from '../service-context.ts'
 import { startServiceProcess } from '../service-process.ts'
-import type { CrashStage, Payer } from './crash-stage.ts'
+import type { Order } from './crash-orders.ts'
+import type { CrashStage } from './crash-stage.ts'
 
-type SendPoint = Extract<CrashPoint, `send:${string}`>
-
-/** The steps of a hosted send, and whether the payment is kept once a process dies there. */
-export const SEND_POINTS = {
+/** The steps of a hosted send and of a settlement, and whether the payment is kept once a process dies there. */
+export const POINTS = {
   'send:validated': false,
   'send:simulated': false,
   'send:reserved': false,
@@ -20,13 +18,16 @@ export const SEND_POINTS = {
   'send:persisted': true,
   'send:broadcast': true,
   'send:told': true,
-} as const satisfies Record<SendPoint, boolean>
+  'settle:signed': false,
+  'settle:persisted': true,
+  'settle:broadcast': true,
+} as const satisfies Record<CrashPoint, boolean>
 
 /** What else is wrong at that moment. */
 export const TROUBLES = ['nothing', 'the RPC down', 'Postgres restarted'] as const
 export type Trouble = (typeof TROUBLES)[number]
 
-export type Case = { family: Family; point: SendPoint }
+export type Case = { family: Family; point: CrashPoint }
 
 export type Finding = Case & {
   endedBy: string | null
@@ -42,7 +43,7 @@ export type Finding = Case & {
   difference: bigint
 }
 
-type Run = Case & { payer: Payer; key: string; endedBy?: string | null; kept?: boolean; meanwhile?: number }
+type Run = Case & { order: Order; endedBy?: string | null; kept?: boolean; meanwhile?: number }
 
 /** So many starting processes leave the machine room for the chains. */
 const AT_ONCE = 4
@@ -54,9 +55,9 @@ export async function runBatch(stage: CrashStage, trouble: Trouble, cases: reado
     if (trouble === 'the RPC down') stage.chains.refuse()
     const runs = await inParallel(cases, AT_ONCE, (each) => die(stage, each))
     if (trouble === 'the RPC down') stage.chains.cut()
-    if (survivor) await stage.restartDatabase(() => repeatInTrouble(survivor.url, stage, { runs, away: 'database' }))
+    if (survivor) await stage.restartDatabase(() => repeatInTrouble(survivor.url, { runs, away: 'database' }))
     await using recovering = survivor ?? (await startServiceProcess(stage.env))
-    if (trouble === 'the RPC down') await repeatInTrouble(recovering.url, stage, { runs, away: 'chains' })
+    if (trouble === 'the RPC down') await repeatInTrouble(recovering.url, { runs, away: 'chains' })
     stage.chains.mend()
     return await Promise.all(runs.map((run) => finish(stage, recovering.url, run)))
   } finally {
@@ -66,10 +67,10 @@ export async function runBatch(stage: CrashStage, trouble: Trouble, cases: reado
 }
 
 async function die(stage: CrashStage, { family, point }: Case): Promise<Run> {
-  const payer = await stage.openPayer(family, point)
-  const run: Run = { family, point, payer, key: randomUUID() }
+  const order = await (point.startsWith('send:') ? stage.orders.openSend(family) : stage.orders.openSettlement(family))
+  const run: Run = { family, point, order }
   await using dying = await startServiceProcess({ ...stage.env, CRASH_AT: point })
-  const answered = await send(stage, dying.url, run).then(
+  const answered = await order.ask(dying.url).then(
     ({ status }) => `answered ${status}`,
     () => undefined,
   )
@@ -81,21 +82,21 @@ async function die(stage: CrashStage, { family, point }: Case): Promise<Run> {
 type Repetition = { runs: readonly Run[]; away: 'database' | 'chains' }
 
 /** What the service says of itself, and of each payment, while something it needs is away. */
-async function repeatInTrouble(url: string, stage: CrashStage, { runs, away }: Repetition): Promise<void> {
+async function repeatInTrouble(url: string, { runs, away }: Repetition): Promise<void> {
   const ready = await fetch(`${url}/health/ready`)
   const { checks } = (await ready.json()) as { checks: { name: string; ok: boolean }[] }
   const honest = checks.every(({ name, ok }) => ok === ((name === 'database') !== (away === 'database')))
   if (ready.status !== 503 || !honest) throw new Error(`With the ${away} away, /health/ready answered ${ready.status}: ${JSON.stringify(checks)}`)
-  await Promise.all(runs.map(async (run) => (run.meanwhile = (await sendWhenFree(stage, url, run)).status)))
+  await Promise.all(runs.map(async (run) => (run.meanwhile = (await askWhenFree(url, run)).status)))
 }
 
 async function finish(stage: CrashStage, url: string, run: Run): Promise<Finding> {
-  const { family, point, payer } = run
+  const { family, point, order } = run
   // What was kept is carried out without anybody asking again.
   if (run.kept) await eventually(() => readRows(stage, run), isOver)
   const { status } = await eventually(
-    () => sendWhenFree(stage, url, run),
-    (answer) => answer.status !== 202 && answer.status !== 503,
+    () => askWhenFree(url, run),
+    ({ status: told }) => !UNDECIDED.has(told),
   )
   const rows = await eventually(() => readRows(stage, run), isOver)
   const signed = await Promise.all(rows.map(({ id }) => readAttempts(stage.db, id)))
@@ -108,30 +109,23 @@ async function finish(stage: CrashStage, url: string, run: Run): Promise<Finding
     status,
     payments: rows.length,
     signed: signed.flat().length,
-    difference: (await payer.paid()) - stage.amounts[family],
+    difference: (await order.paid()) - order.amount,
   }
 }
 
 const isOver = (rows: { status: string }[]) => rows.length > 0 && rows.every(({ status }) => status === 'confirmed' || status === 'finalized')
 
-function readRows({ db }: CrashStage, { payer }: Run) {
-  return db.select({ id: payment.id, status: payment.status }).from(payment).where(eq(payment.sender, payer.walletAddress))
+function readRows({ db }: CrashStage, { order }: Run) {
+  return db.select({ id: payment.id, status: payment.status }).from(payment).where(eq(payment.sender, order.sender))
 }
 
-async function send({ key }: CrashStage, url: string, run: Run): Promise<{ status: number }> {
-  const { walletAddress, recipientAddress } = run.payer
-  const { status } = await fetch(`${url}/payment/send`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': run.key, prefer: 'respond-async' },
-    body: JSON.stringify({ walletAddress, recipientAddress, amount: 0.01 }),
-  })
-  return { status }
-}
+/** Under way, not decided, or something is away. */
+const UNDECIDED = new Set([202, 502, 503])
 
 /** The dead process holds the idempotency key for some seconds more. */
-function sendWhenFree(stage: CrashStage, url: string, run: Run): Promise<{ status: number }> {
+function askWhenFree(url: string, { order }: Run): Promise<{ status: number }> {
   return eventually(
-    () => send(stage, url, run),
+    () => order.ask(url),
     ({ status }) => status !== 409,
   )
 }

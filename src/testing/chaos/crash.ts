@@ -1,15 +1,16 @@
-import { runBatch, SEND_POINTS, TROUBLES, type Case } from './crash-batch.ts'
+import { runBatch, POINTS, TROUBLES, type Case } from './crash-batch.ts'
 import { openCrashStage } from './crash-stage.ts'
 
 /**
- * Kills a service at each step of a hosted send, on both chains, with nothing else wrong, with the RPC down at that moment, and with Postgres crashed and
- * restarted. `--rounds N` (1 otherwise). Prints one line a trouble and ends with 1 when one misses its bar.
+ * Kills a service at each step of a hosted send and of a settlement that its wallet pays the network for, on both chains: with nothing else wrong, with the
+ * RPC down at that moment, and with Postgres crashed and restarted. `--rounds N` (1 otherwise). Prints one line a trouble and ends with 1 when one misses
+ * its bar.
  */
 const at = process.argv.indexOf('--rounds')
 const rounds = at === -1 ? 1 : Number(process.argv[at + 1])
 if (!Number.isSafeInteger(rounds) || rounds < 1) throw new Error('Expected a whole number after --rounds, for example --rounds 20.')
 
-const points = Object.keys(SEND_POINTS) as (keyof typeof SEND_POINTS)[]
+const points = Object.keys(POINTS) as (keyof typeof POINTS)[]
 const cases = points.flatMap((point) => (['evm', 'solana'] as const).map((family): Case => ({ family, point })))
 
 let missed = 0
