@@ -50,7 +50,7 @@ test('a stream that cannot be opened is told as not live, and the list goes on w
   // The proxy never answers: no error comes either.
   await shop.context.route('**/api/events*', () => {})
   await signIn(shop)
-  await expect(shop.page.getByText(/^Not live since/)).toBeVisible({ timeout: 30_000 })
+  await expect(shop.page.getByText(/^Not live since/).first()).toBeVisible({ timeout: 30_000 })
   await shop.page.waitForRequest((request) => new URL(request.url()).pathname === '/api/payments')
 })
 

@@ -40,6 +40,7 @@ export function Shell({ title, children }: { title: string; children: ReactNode 
                 <Brand compact title={title} />
               </div>
               <NetworkBadge />
+              <LiveIndicator compact />
               <div className="ms-auto flex items-center gap-1">
                 <ThemeMenu />
                 <WalletButton />

@@ -39,7 +39,7 @@ export function SnippetsCard() {
         value={language}
       />
       <pre
-        className="mt-3 overflow-x-auto rounded-lg border border-line bg-sunken p-3 font-mono text-xs whitespace-pre-wrap break-all"
+        className="mt-3 overflow-x-auto rounded-lg border border-line bg-sunken p-3 font-mono text-xs whitespace-pre"
         role="region"
         aria-label={t`Example`}
         tabIndex={0}

@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { t } from '@lingui/core/macro'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { endpoints as known, type EndpointResponse } from '#contract/endpoints.ts'
 import { USAGE_PERIODS } from '#contract/usage.ts'
@@ -145,8 +146,9 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
   )
 }
 
-/** As a program asks it: `GET /payments`. What is no endpoint of the table keeps the service's name. */
+/** As a program asks it: `GET /payments`. What is no endpoint of the table keeps the service's name; what was none at all has a name in words. */
 function nameEndpoint(name: string): string {
+  if (name === 'unmatched') return t`No such path`
   const row = Object.entries(known).find(([each]) => each === name)?.[1]
   return row ? `${row.method} ${row.path}` : name
 }

@@ -10,6 +10,7 @@ import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedLink } from '../../ui/UntrustedText.tsx'
 
+const unsigned = msg`For the payer’s wallet to sign`
 const modes = { local: msg`Signed in the payer’s wallet`, hosted: msg`Signed by the service`, received: msg`Proof handed in by the payee` }
 
 /** The record, field by field; nothing shortened. */
@@ -54,7 +55,7 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
             <span className="figures">{formatNumber(payment.blockHeight)}</span>
           </Fact>
         )}
-        <Fact name={<Trans>How</Trans>}>{t(modes[payment.mode])}</Fact>
+        <Fact name={<Trans>How</Trans>}>{t(payment.mode === 'local' && !payment.signature ? unsigned : modes[payment.mode])}</Fact>
         <Fact name={<Trans>Payment id</Trans>} long>
           <Address copy full noun="payment id" value={payment.paymentId} />
         </Fact>

@@ -1,5 +1,7 @@
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
 import type { Asset } from '#contract/network.ts'
+import { formatNumber } from '../../locales/formats.ts'
 import { sayMatch } from '../../payment/match-words.ts'
 import { reasonWords } from '../../payment/reason-words.ts'
 import { Amount } from '../../ui/Amount.tsx'
@@ -20,15 +22,54 @@ const looks = {
   open: { icon: 'question', tone: 'text-warn-ink' },
 } as const
 
-/** Every check with who made it, and where it does not hold, what was expected beside what came. */
-export function CheckList({ checks, asset }: { checks: readonly Check[]; /** What amounts in atomic units are of. */ asset?: Asset | undefined }) {
+/** So few are read at a glance. */
+const FEW = 8
+
+export type CheckListProps = { checks: readonly Check[]; /** What amounts in atomic units are of. */ asset?: Asset | undefined }
+
+/** What does not hold or is not known, in view; what holds, folded where it is much. */
+export function CheckList({ checks, asset }: CheckListProps) {
+  const [trouble, held] = [checks.filter(({ state }) => state !== 'ok'), checks.filter(({ state }) => state === 'ok')]
+  return (
+    <div className="space-y-3">
+      {trouble.length > 0 && <Rows asset={asset} caption={<Trans>What does not hold or is not known</Trans>} checks={trouble} />}
+      {held.length > 0 && (
+        <details className="group" open={held.length <= FEW}>
+          <summary className="flex cursor-pointer items-center gap-2 rounded-sm py-1.5 text-sm font-medium">
+            <Icon className="shrink-0 text-muted transition-transform group-open:rotate-90" name="chevronRight" size={14} />
+            <span className="flex flex-wrap gap-x-3">
+              <Plural one="# check holds" other="# checks hold" value={held.length} />
+              <Sources checks={held} />
+            </span>
+          </summary>
+          <div className="mt-2">
+            <Rows asset={asset} caption={<Trans>What holds</Trans>} checks={held} />
+          </div>
+        </details>
+      )}
+    </div>
+  )
+}
+
+/** Who made how many of them. */
+function Sources({ checks }: { checks: readonly Check[] }) {
+  const { t } = useLingui()
+  const counts = new Map<Check['source'], number>()
+  for (const { source } of checks) counts.set(source, (counts.get(source) ?? 0) + 1)
+  return [...counts].map(([source, count]) => (
+    <span className="figures font-normal text-muted" key={source}>
+      {t(sourceWords[source])} {formatNumber(count)}
+    </span>
+  ))
+}
+
+/** Each check with who made it, and where it does not hold, what was expected beside what came. */
+function Rows({ checks, asset, caption }: CheckListProps & { caption: ReactNode }) {
   const { t } = useLingui()
   const said = { ok: t`Holds`, bad: t`Does not hold`, open: t`Not known` }
   return (
     <table className="w-full text-sm">
-      <caption className="sr-only">
-        <Trans>What was checked</Trans>
-      </caption>
+      <caption className="sr-only">{caption}</caption>
       <thead className="sr-only">
         <tr>
           <th scope="col">

@@ -3,8 +3,8 @@ import type { KnownReason } from '../../payment/reason-words.ts'
 /** One thing that was looked at. `open`: nobody could tell. */
 export type Check = {
   name: string
-  /** Who says so: the proof itself, read here; the reader's own node; the service's record; a facilitator. */
-  source: 'local' | 'chain' | 'record' | 'facilitator'
+  /** Who says so: the proof itself, read here; the reader's own node; the service's node; the service's record; a facilitator. */
+  source: 'local' | 'chain' | 'service_chain' | 'record' | 'facilitator'
   state: 'ok' | 'bad' | 'open'
   expected: string
   got: string

@@ -61,7 +61,7 @@ describe('a proof that was carried out', () => {
 })
 
 describe('what the service sees on the chain', () => {
-  const seen = service({ vouched: true, checks: [check('transaction'), check('confirmations')] })
+  const seen = service({ vouched: true, checks: [check('transaction', 'ok', 'service_chain'), check('confirmations', 'ok', 'service_chain')] })
 
   test('and the reader’s node does not yet, is not called unpaid', () => {
     expect(told({ chain: nowhere, of: seen }).verdict).toBe('unknown')

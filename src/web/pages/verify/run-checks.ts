@@ -100,7 +100,7 @@ export function weigh({ chain, service, own }: Weighed): Pick<Outcome, 'settled'
   if (wasCarriedOut(chain)) {
     return { settled: false, vouched, undecided: t`Your node shows the payment, in a block that is not deep enough yet. Check again in a moment.` }
   }
-  const landed = vouched && service?.checks.some(({ name, source, state }) => name === 'transaction' && source === 'chain' && state === 'ok')
+  const landed = vouched && service?.checks.some(({ name, source, state }) => name === 'transaction' && source === 'service_chain' && state === 'ok')
   if (landed && chain.absent) {
     return { settled: false, vouched, undecided: t`The service sees the payment on the chain, and your node does not show it yet. Check again in a moment.` }
   }

@@ -105,10 +105,9 @@ function resourceOf(payment: PaymentPayload): string {
 }
 
 function toCheck({ name, source, ok, expected, got }: ProofCheck, reason: string | undefined): Check {
-  const where = source === 'proof' ? 'local' : source
   return {
     name,
-    source: where === 'local' ? 'record' : where,
+    source: whoSays(source),
     state: ok ? 'ok' : 'bad',
     expected,
     got,
@@ -138,15 +137,19 @@ function explain(error: unknown): ServiceView {
   return { ...NOTHING, undecided: fields.length > 0 ? fields.join(' ') : `${words.title}. ${words.body}`, signIn: words.action === 'sign_in' }
 }
 
+/** What the service reads from a proof or a record is its own word; what it reads from the chain is its node's. */
+function whoSays(source: string): Check['source'] {
+  if (source === 'chain') return 'service_chain'
+  return source === 'facilitator' ? source : 'record'
+}
+
 function readCheck(entry: unknown, reason: string): Check[] {
   if (typeof entry !== 'object' || entry === null || !('name' in entry) || !('ok' in entry)) return []
   const text = (name: string) => String(Reflect.get(entry, name) ?? '')
-  const source = text('source')
-  const where = source === 'chain' || source === 'facilitator' ? source : 'record'
   return [
     {
       name: text('name'),
-      source: where,
+      source: whoSays(text('source')),
       state: entry.ok === true ? 'ok' : 'bad',
       expected: text('expected'),
       got: text('got'),

@@ -28,7 +28,8 @@ export const verdictWords: Readonly<Record<Verdict, { title: MessageDescriptor; 
 
 export const sourceWords: Readonly<Record<Check['source'], MessageDescriptor>> = {
   local: msg`read here`,
-  chain: msg`the chain`,
+  chain: msg`your node`,
+  service_chain: msg`the service’s node`,
   record: msg`the service`,
   facilitator: msg`the facilitator`,
 }

@@ -1,5 +1,6 @@
 import { decodeBase64 } from '#x402/header.ts'
 import { call } from '../../../api/client.ts'
+import { askPatiently } from '../../../api/patience.ts'
 import type { PaymentOrder, Trouble } from '../../../payment/order.ts'
 import type { PaymentService } from '../../../payment/ports.ts'
 import { describeTrouble, type TroubleName } from '../../../payment/trouble-words.ts'
@@ -24,7 +25,8 @@ class NotThat extends Error {
 export function settleService({ header, expected }: Settlement): PaymentService {
   return {
     build: async (order, key) => {
-      const reply = await call('transactionReceive', { body: questionOf(header, expected) }, { idempotencyKey: key, timeoutMs: 45_000 })
+      const question = { body: questionOf(header, expected) }
+      const reply = await askPatiently(() => call('transactionReceive', question, { idempotencyKey: key, timeoutMs: 45_000 }))
       const bytes = decodeBase64(reply.transaction)
       const other = judge(order, reply)
       if (other || !bytes) throw new NotThat(other ?? 'other_payment')
