@@ -14,6 +14,13 @@ const DIST = argument('--dist', 'dist')
 const SLOWER = 4
 const SECONDS = 8
 const MB = 1024 * 1024
+/** Pixels a frame: ten rows a second, seventy, a thousand. */
+const READING = 9
+const PACES = [
+  ['reading', READING],
+  ['skimming', 60],
+  ['dragging the scrollbar', 900],
+] as const
 
 const results: { name: string; value: number; bar: string; ok: boolean }[] = []
 
@@ -41,12 +48,13 @@ try {
 
   const before = await heapOf(cdp)
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: SLOWER })
-  const steady = await scroll(page, { pixelsAFrame: 60 })
-  report('frames a second, reading on', steady.fps, { least: 50, unit: 'fps' })
-  report('longest task, reading on', steady.longest, { most: 100, unit: 'ms' })
-  const fast = await scroll(page, { pixelsAFrame: 900 })
-  report('frames a second, scrolling fast', fast.fps, { least: 50, unit: 'fps' })
-  report('longest task, scrolling fast', fast.longest, { most: 100, unit: 'ms' })
+  for (const [pace, pixelsAFrame] of PACES) {
+    const { fps, longest, seen } = await scroll(page, { pixelsAFrame })
+    report(`frames a second, ${pace}`, fps, { least: 50, unit: 'fps' })
+    report(`longest task, ${pace}`, longest, { most: 100, unit: 'ms' })
+    // Smooth and blank is no list: whoever goes slowly enough to read has something to read.
+    if (pixelsAFrame === READING) report(`frames with a row under the eye, ${pace}`, seen * 100, { least: 95, unit: '%' })
+  }
   await cdp.send('Emulation.setCPUThrottlingRate', { rate: 1 })
 
   // All over the list: what was read on the way must not stay.
@@ -71,8 +79,8 @@ async function heapOf(cdp: CDPSession): Promise<number> {
   return (await cdp.send('Runtime.getHeapUsage')).usedSize
 }
 
-/** Scrolls a little every frame, as a wheel does, and counts what the screen showed. */
-async function scroll(page: Page, { pixelsAFrame }: { pixelsAFrame: number }): Promise<{ fps: number; longest: number }> {
+/** Scrolls a little every frame, as a wheel does, and counts what the screen showed. `seen`: the share of frames with a payment in their middle. */
+async function scroll(page: Page, { pixelsAFrame }: { pixelsAFrame: number }): Promise<{ fps: number; longest: number; seen: number }> {
   return page.evaluate(
     async ({ step, ms }) => {
       const tasks: number[] = []
@@ -80,9 +88,11 @@ async function scroll(page: Page, { pixelsAFrame }: { pixelsAFrame: number }): P
       observer.observe({ type: 'longtask' })
       const started = performance.now()
       let frames = 0
+      let seen = 0
       await new Promise<void>((resolve) => {
         function frame() {
           frames++
+          if (document.elementFromPoint(innerWidth / 2, innerHeight / 2)?.closest('[data-payment-row]')) seen++
           window.scrollBy(0, step)
           if (performance.now() - started < ms) requestAnimationFrame(frame)
           else resolve()
@@ -91,7 +101,7 @@ async function scroll(page: Page, { pixelsAFrame }: { pixelsAFrame: number }): P
       })
       const seconds = (performance.now() - started) / 1000
       observer.disconnect()
-      return { fps: frames / seconds, longest: Math.max(0, ...tasks) }
+      return { fps: frames / seconds, longest: Math.max(0, ...tasks), seen: seen / frames }
     },
     { step: pixelsAFrame, ms: SECONDS * 1000 },
   )

@@ -10,8 +10,8 @@ export function isLanguage(value: unknown): value is Language {
 /** The first of the reader's languages that we speak; English if none. Traditional Chinese is not served with Simplified. */
 export function pickLanguage(preferred: readonly string[]): Language {
   for (const tag of preferred) {
-    const known = languageOf(tag)
-    if (known) return known
+    const spoken = languageOf(tag)
+    if (spoken) return spoken
   }
   return 'en'
 }
@@ -22,7 +22,15 @@ export function regionOf(language: Language, preferred: readonly string[]): stri
   return preferred.find((tag) => languageOf(tag) === language) ?? language
 }
 
+const known = new Map<string, Language | undefined>()
+
+/** Kept: every figure on a page asks for the same few. */
 function languageOf(tag: string): Language | undefined {
+  if (!known.has(tag)) known.set(tag, readLanguage(tag))
+  return known.get(tag)
+}
+
+function readLanguage(tag: string): Language | undefined {
   let locale: Intl.Locale
   try {
     locale = new Intl.Locale(tag).maximize()

@@ -5,9 +5,9 @@ import { Link } from '../../router/Link.tsx'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { StatusPill } from '../../ui/StatusPill.tsx'
-import { Td } from '../../ui/Table.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
+import { Cell } from './Cell.tsx'
 import type { ColumnName } from './columns.ts'
 import { purposeOf, referenceOf } from './describe-row.ts'
 import { directionWords } from './direction-words.ts'
@@ -20,7 +20,7 @@ export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) 
   switch (name) {
     case 'amount':
       return (
-        <Td className="py-0 first:ps-3">
+        <Cell>
           <Link
             className="flex items-center gap-3 rounded-sm outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
             to={pathTo('payment', { params: { paymentId: row.paymentId } })}
@@ -31,19 +31,19 @@ export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) 
               <span className="block text-xs text-muted">{directionWords(row)}</span>
             </span>
           </Link>
-        </Td>
+        </Cell>
       )
     case 'status':
       return (
-        <Td className="py-0">
+        <Cell>
           <StatusPill status={row.status} />
-        </Td>
+        </Cell>
       )
     case 'party':
       return (
-        <Td className="truncate py-0">
+        <Cell className="truncate">
           <Address value={row.type === 'received' ? row.sender : row.recipient} />
-        </Td>
+        </Cell>
       )
     case 'purpose':
       return <TextCell text={purposeOf(row)} />
@@ -51,27 +51,27 @@ export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) 
       return <TextCell text={referenceOf(row)} />
     case 'labels':
       return (
-        <Td className="truncate py-0">
+        <Cell className="truncate">
           <Labels note={note} />
-        </Td>
+        </Cell>
       )
     case 'network':
-      return <Td className="truncate py-0 text-muted">{networkName}</Td>
+      return <Cell className="truncate text-muted">{networkName}</Cell>
     case 'transaction':
-      return <Td className="truncate py-0 text-muted">{row.signature ? <Address noun="transaction" value={row.signature} /> : '–'}</Td>
+      return <Cell className="truncate text-muted">{row.signature ? <Address noun="transaction" value={row.signature} /> : '–'}</Cell>
     case 'date':
       return (
-        <Td className="py-0 whitespace-nowrap text-muted" end>
+        <Cell className="whitespace-nowrap text-muted" end>
           <Time at={row.timestamp} />
-        </Td>
+        </Cell>
       )
   }
 }
 
 function TextCell({ text }: { text: string | null }) {
   return (
-    <Td className="truncate py-0 text-muted" title={text ?? undefined}>
+    <Cell className="truncate text-muted" title={text ?? undefined}>
       {text === null ? '–' : <UntrustedText text={text} />}
-    </Td>
+    </Cell>
   )
 }

@@ -1,21 +1,21 @@
 import { useQueries } from '@tanstack/react-query'
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useLingui } from '@lingui/react/macro'
-import { useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore, type RefObject } from 'react'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import { notesQuery } from '../../api/notes.ts'
 import { PAGE_SIZE } from '../../api/queries.ts'
-import { Skeleton } from '../../ui/Skeleton.tsx'
+import { cx } from '../../ui/cx.ts'
+import type { Stretch } from './drawn-rows.ts'
 import { PaymentCard } from './PaymentCard.tsx'
 import { PaymentTable } from './PaymentTable.tsx'
 import { RowCheckbox } from './RowCheckbox.tsx'
-import { CARD_HEIGHT, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
+import { CARD_HEIGHT, placeOf, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
+import { bringIntoSight, useDrawnRows } from './use-drawn-rows.ts'
 import type { Pages } from './use-pages.ts'
 import { useRowKeys } from './use-row-keys.ts'
 import type { Selection } from './use-selection.ts'
 
-const OVERSCAN = 8
-/** Rows beyond those in view whose page is read already. */
+/** Rows beyond those drawn whose page is read already. */
 const BEHIND = 10
 const AHEAD = 40
 
@@ -31,92 +31,111 @@ export type PaymentRowsProps = {
   onRange: (range: { from: number; to: number }) => void
 }
 
-/** Draws the rows in view only, as a table where there is room and as cards on a phone. */
-export function PaymentRows({ pages, total, selection, picking, onRange }: PaymentRowsProps) {
-  const list = useRef<HTMLDivElement>(null)
-  const [top, setTop] = useState(0)
-  const wide = useSyncExternalStore(subscribeWide, () => wideQuery().matches)
+/** Draws the rows in sight only, as a table where there is room and as cards on a phone. */
+export function PaymentRows({ pages, onRange, ...rest }: PaymentRowsProps) {
+  const [near, setNear] = useState<Stretch>({ from: 0, to: 0 })
+  useEffect(() => onRange({ from: near.from * PAGE_SIZE, to: near.to * PAGE_SIZE }), [near, onRange])
+  return <RowsInSight {...rest} notes={useNotesOf(pages, near)} onNear={setNear} rowAt={pages.rowAt} />
+}
+
+type RowsInSightProps = Omit<PaymentRowsProps, 'pages' | 'onRange'> & {
+  rowAt: Pages['rowAt']
+  notes: RowsInView['notes']
+  /** Told the pages of the list around the rows that are drawn, when they change. */
+  onNear: (pages: Stretch) => void
+}
+
+/** What a frame of scrolling draws anew, and no more than that. */
+function RowsInSight({ rowAt, notes, total, selection, picking, onNear }: RowsInSightProps) {
+  const list = useRef<HTMLElement>(null)
+  const wide = useSyncExternalStore(subscribeWide, () => wideQuery.matches)
   const height = wide ? ROW_HEIGHT : CARD_HEIGHT
   const count = Math.min(total, MOST_ROWS_SHOWN)
+  const { from, to } = useDrawnRows(list, { count, height })
 
-  const virtualizer = useWindowVirtualizer({
-    count,
-    estimateSize: () => height,
-    overscan: OVERSCAN,
-    scrollMargin: top,
-    scrollPaddingStart: 120,
-    scrollPaddingEnd: 120,
-  })
-  // The size of a row depends on the layout, and the virtualizer remembers sizes.
-  useLayoutEffect(() => virtualizer.measure(), [virtualizer, height])
+  // Somewhat ahead: whoever reads on meets no gap.
+  const [firstPage, lastPage] = [pageOf(Math.max(0, from - BEHIND)), pageOf(Math.min(count - 1, to + AHEAD))]
+  useEffect(() => onNear({ from: firstPage, to: lastPage }), [firstPage, lastPage, onNear])
 
-  const items = virtualizer.getVirtualItems()
-  const [from, to] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0]
-  // Told a page at a time, and somewhat ahead: whoever reads on meets no gap, and no frame draws the whole page anew.
-  const [firstPage, lastPage] = [Math.floor((from - BEHIND) / PAGE_SIZE), Math.floor((to + AHEAD) / PAGE_SIZE)]
-  useEffect(() => onRange({ from: firstPage * PAGE_SIZE, to: lastPage * PAGE_SIZE }), [firstPage, lastPage, onRange])
-  // What stands above the list may have changed its height meanwhile.
-  useLayoutEffect(() => {
-    if (list.current) setTop(Math.round(list.current.getBoundingClientRect().top + window.scrollY))
-  }, [firstPage, total])
-
-  const rows = items.map(({ index }) => ({ index, row: pages.rowAt(index) }))
+  const focusRow = useFocusRow(list)
   useRowKeys({
     count,
-    show: (index) => virtualizer.scrollToIndex(index),
+    show: (index) => {
+      if (list.current) bringIntoSight(list.current, index, height)
+      focusRow(index)
+    },
     pick: (index, extend) => {
-      const row = pages.rowAt(index)
+      const row = rowAt(index)
       if (row) selection.toggle(index, row, extend)
     },
     clear: selection.clear,
   })
 
-  const view: RowsInView = {
-    rows,
-    before: items[0] ? items[0].start - top : 0,
-    after: virtualizer.getTotalSize() - ((items.at(-1)?.end ?? top) - top),
-    total,
-    notes: useNotesOf(pages, { from, to }),
-    selection,
-  }
+  const rows = Array.from({ length: to - from + 1 }, (_, place) => ({ index: from + place, row: rowAt(from + place) }))
+  const view: RowsInView = { rows, count, total, notes, selection, list }
   return (
-    <div className="rounded-xl border border-line bg-surface" ref={list}>
+    <div className="rounded-xl border border-line bg-surface">
       {wide ? <PaymentTable {...view} /> : <Cards {...view} picking={picking || selection.rows.size > 0} />}
     </div>
   )
 }
 
+/** Gives a row the focus: now, or as soon as it is drawn. */
+function useFocusRow(list: RefObject<HTMLElement | null>): (index: number) => void {
+  const wanted = useRef<number>(undefined)
+  const tryNow = useCallback(() => {
+    const link = wanted.current !== undefined && list.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] a`)
+    if (!link) return
+    link.focus({ preventScroll: true })
+    wanted.current = undefined
+  }, [list])
+  useLayoutEffect(tryNow)
+  return useCallback(
+    (index) => {
+      wanted.current = index
+      tryNow()
+    },
+    [tryNow],
+  )
+}
+
+function pageOf(index: number): number {
+  return Math.floor(index / PAGE_SIZE)
+}
+
 /** Notes by page of the list, so that scrolling a row on asks nothing anew. */
-function useNotesOf(pages: Pages, { from, to }: { from: number; to: number }): ReadonlyMap<string, PaymentNote> {
-  const indexes = Array.from({ length: Math.floor(to / PAGE_SIZE) - Math.floor(from / PAGE_SIZE) + 1 }, (_, place) => Math.floor(from / PAGE_SIZE) + place)
-  return useQueries({
-    queries: indexes.map((index) => {
-      const ids = Array.from({ length: PAGE_SIZE }, (_, place) => pages.rowAt(index * PAGE_SIZE + place)?.paymentId ?? []).flat()
-      return { ...notesQuery(ids), enabled: ids.length > 0 }
-    }),
-    combine: mergeNotes,
+function useNotesOf(pages: Pages, { from, to }: Stretch): ReadonlyMap<string, PaymentNote> {
+  const queries = Array.from({ length: to - from + 1 }, (_, index) => {
+    const ids = Array.from({ length: PAGE_SIZE }, (__, place) => pages.rowAt((from + index) * PAGE_SIZE + place)?.paymentId ?? []).flat()
+    return { ...notesQuery(ids), enabled: ids.length > 0 }
   })
+  return useQueries({ queries, combine: mergeNotes })
 }
 
 function mergeNotes(results: { data?: ReadonlyMap<string, PaymentNote> | undefined }[]): ReadonlyMap<string, PaymentNote> {
   return results.length === 1 && results[0]?.data ? results[0].data : new Map(results.flatMap(({ data }) => [...(data ?? [])]))
 }
 
-function Cards({ rows, before, after, total, notes, selection, picking }: RowsInView & { picking: boolean }) {
+function Cards({ rows, count, total, notes, selection, list, picking }: RowsInView & { picking: boolean }) {
   const { t } = useLingui()
   return (
-    <ul aria-label={t`Payments`} className="overflow-hidden rounded-xl">
-      {before > 0 && <li aria-hidden style={{ height: before }} />}
+    <ul
+      aria-label={t`Payments`}
+      className="relative overflow-hidden rounded-xl rows-coming [--row:76px] [--start:20px]"
+      ref={list as RefObject<HTMLUListElement | null>}
+      style={{ height: count * CARD_HEIGHT }}
+    >
       {rows.map(({ index, row }) => (
         <li
+          aria-busy={row ? undefined : true}
           aria-posinset={index + 1}
           aria-setsize={total}
-          className="overflow-hidden border-b border-line last:border-b-0"
+          className={cx('absolute inset-x-0 overflow-hidden contain-strict', row && 'bg-surface', row && index < count - 1 && 'border-b border-line')}
           data-index={index}
           key={index}
-          style={{ height: CARD_HEIGHT }}
+          style={placeOf(index, CARD_HEIGHT)}
         >
-          {row ? (
+          {row && (
             <PaymentCard
               chosen={selection.has(row.paymentId)}
               note={notes.get(row.paymentId)}
@@ -127,25 +146,16 @@ function Cards({ rows, before, after, total, notes, selection, picking }: RowsIn
               }
               row={row}
             />
-          ) : (
-            <span aria-busy="true" className="flex h-full items-center gap-3 px-5">
-              <Skeleton className="size-8 rounded-full" />
-              <Skeleton className="h-3.5 w-40" />
-            </span>
           )}
         </li>
       ))}
-      {after > 0 && <li aria-hidden style={{ height: after }} />}
     </ul>
   )
 }
 
-function wideQuery(): MediaQueryList {
-  return window.matchMedia('(min-width: 768px)')
-}
+const wideQuery = window.matchMedia('(min-width: 768px)')
 
 function subscribeWide(listener: () => void): () => void {
-  const query = wideQuery()
-  query.addEventListener('change', listener)
-  return () => query.removeEventListener('change', listener)
+  wideQuery.addEventListener('change', listener)
+  return () => wideQuery.removeEventListener('change', listener)
 }

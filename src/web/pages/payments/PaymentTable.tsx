@@ -1,56 +1,56 @@
 import { useLingui } from '@lingui/react/macro'
-import { memo } from 'react'
+import { memo, type RefObject } from 'react'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { useConfig } from '../../shell/use-config.ts'
 import { cx } from '../../ui/cx.ts'
-import { Skeleton } from '../../ui/Skeleton.tsx'
-import { Td, Th } from '../../ui/Table.tsx'
+import { Th } from '../../ui/Table.tsx'
+import { asTable, Cell } from './Cell.tsx'
 import { columns, useColumns, type ColumnName } from './columns.ts'
 import { PaymentCell } from './PaymentCell.tsx'
 import { RowCheckbox } from './RowCheckbox.tsx'
-import { ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
+import { placeOf, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
 import type { Selection } from './use-selection.ts'
 
 const PICK_PIXELS = 52
 
-/** A real table whose undrawn rows are two tall empty ones. */
-export function PaymentTable({ rows, before, after, total, notes, selection }: RowsInView) {
+/** A real table, whose rows stand each in its own place: that others come and go is nothing to a row that stays. */
+export function PaymentTable({ rows, count, total, notes, selection, list }: RowsInView) {
   const { networks } = useConfig()
   const { t } = useLingui()
   const shown = useColumns()
   const nameOf = (id: string) => networks.find(({ network }) => network === id)?.name ?? id
   const least = shown.reduce((sum, name) => sum + columns[name].pixels, PICK_PIXELS)
+  const style = { gridTemplateColumns: templateOf(shown) }
   return (
     <div className="overflow-x-auto rounded-xl">
-      <table aria-rowcount={total + 1} className="w-full table-fixed border-collapse text-sm" style={{ minWidth: least }}>
+      <table aria-rowcount={total + 1} className="block text-sm" {...asTable.table} style={{ minWidth: least }}>
         <caption className="sr-only">{t`Payments, newest first`}</caption>
-        <colgroup>
-          <col style={{ width: PICK_PIXELS }} />
-          {shown.map((name) => (
-            <col key={name} style={{ width: 'grow' in columns[name] ? undefined : columns[name].pixels }} />
-          ))}
-        </colgroup>
-        <thead>
-          <tr aria-rowindex={1}>
-            <Th>
+        <thead className="block" {...asTable.rows}>
+          <tr aria-rowindex={1} className="grid border-b border-line" {...asTable.row} style={style}>
+            <Th className="border-b-0" {...asTable.heading}>
               <span className="sr-only">{t`Select`}</span>
             </Th>
             {shown.map((name) => (
-              <Th end={'end' in columns[name]} key={name}>
+              <Th className="border-b-0" end={'end' in columns[name]} key={name} {...asTable.heading}>
                 {t(columns[name].label)}
               </Th>
             ))}
           </tr>
         </thead>
-        <tbody className="[&>tr:last-child>td]:border-b-0">
-          {before > 0 && <Gap height={before} />}
+        <tbody
+          className="relative block rows-coming [--row:52px] [--start:64px]"
+          ref={list as RefObject<HTMLTableSectionElement | null>}
+          {...asTable.rows}
+          style={{ height: count * ROW_HEIGHT }}
+        >
           {rows.map(({ index, row }) =>
             row ? (
               <Row
                 chosen={selection.has(row.paymentId)}
                 index={index}
                 key={index}
+                last={index === count - 1}
                 networkName={nameOf(row.network)}
                 note={notes.get(row.paymentId)}
                 onToggle={selection.toggle}
@@ -58,36 +58,39 @@ export function PaymentTable({ rows, before, after, total, notes, selection }: R
                 shown={shown}
               />
             ) : (
-              <Coming index={index} key={index} shown={shown} />
+              <tr
+                aria-busy="true"
+                aria-rowindex={index + 2}
+                className="absolute inset-x-0"
+                data-index={index}
+                key={index}
+                {...asTable.row}
+                style={placeOf(index, ROW_HEIGHT)}
+              >
+                <td {...asTable.cell} />
+              </tr>
             ),
           )}
-          {after > 0 && <Gap height={after} />}
         </tbody>
       </table>
     </div>
   )
 }
 
-function Gap({ height }: { height: number }) {
-  return <tr aria-hidden style={{ height }} />
-}
-
-function Coming({ index, shown }: { index: number; shown: readonly ColumnName[] }) {
-  return (
-    <tr aria-busy="true" aria-rowindex={index + 2} data-index={index} style={{ height: ROW_HEIGHT }}>
-      <Td />
-      {shown.map((name) => (
-        <Td end={'end' in columns[name]} key={name}>
-          <Skeleton className={cx('h-3.5 w-20', 'end' in columns[name] && 'ms-auto')} />
-        </Td>
-      ))}
-    </tr>
-  )
+/** The widths of the columns: what may grow shares what is left, or all of them where none may. */
+function templateOf(shown: readonly ColumnName[]): string {
+  const anyGrows = shown.some((name) => 'grow' in columns[name])
+  const widths = shown.map((name) => {
+    const { pixels } = columns[name]
+    return !anyGrows || 'grow' in columns[name] ? `minmax(${pixels}px, ${pixels}fr)` : `${pixels}px`
+  })
+  return [`${PICK_PIXELS}px`, ...widths].join(' ')
 }
 
 type RowProps = {
   row: PaymentRow
   index: number
+  last: boolean
   networkName: string
   note: PaymentNote | undefined
   chosen: boolean
@@ -96,19 +99,24 @@ type RowProps = {
 }
 
 /** Drawn anew only when something of it changes: a frame of scrolling has no time for rows that stay. */
-const Row = memo(function Row({ row, index, networkName, note, chosen, onToggle, shown }: RowProps) {
+const Row = memo(function Row({ row, index, last, networkName, note, chosen, onToggle, shown }: RowProps) {
   return (
     <tr
       aria-rowindex={index + 2}
       aria-selected={chosen}
-      className={cx('group relative transition-colors hover:bg-hover has-focus-visible:bg-hover', chosen && 'bg-accent-soft hover:bg-accent-soft')}
+      className={cx(
+        'absolute inset-x-0 grid items-center contain-strict',
+        chosen ? 'bg-accent-soft' : 'bg-surface hover:bg-hover',
+        !last && 'border-b border-line',
+      )}
       data-index={index}
       data-payment-row={row.paymentId}
-      style={{ height: ROW_HEIGHT }}
+      {...asTable.row}
+      style={{ ...placeOf(index, ROW_HEIGHT), gridTemplateColumns: templateOf(shown) }}
     >
-      <Td className="py-0">
+      <Cell className="flex">
         <RowCheckbox checked={chosen} onToggle={(extend) => onToggle(index, row, extend)} row={row} />
-      </Td>
+      </Cell>
       {shown.map((name) => (
         <PaymentCell key={name} name={name} networkName={networkName} note={note} row={row} />
       ))}

@@ -13,7 +13,7 @@ export const columns = {
   network: { label: msg`Network`, pixels: 140 },
   reference: { label: msg`Reference`, pixels: 150, grow: true },
   transaction: { label: msg`Transaction`, pixels: 148 },
-  date: { label: msg`Date`, pixels: 160, end: true },
+  date: { label: msg`Date`, pixels: 192, end: true },
 } as const satisfies Record<string, { label: MessageDescriptor; pixels: number; grow?: true; end?: true }>
 
 export type ColumnName = keyof typeof columns

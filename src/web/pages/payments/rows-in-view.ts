@@ -1,3 +1,4 @@
+import type { RefObject } from 'react'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import type { Selection } from './use-selection.ts'
@@ -7,12 +8,18 @@ export const ROW_HEIGHT = 52
 export const CARD_HEIGHT = 76
 
 export type RowsInView = {
-  /** A row that is not read yet is drawn as one that comes. */
+  /** A row that is not read yet has its place already. */
   rows: readonly { index: number; row: PaymentRow | undefined }[]
-  /** Pixels of the rows that are not drawn. */
-  before: number
-  after: number
+  /** Rows that have a place in the list, drawn or not. */
+  count: number
   total: number
   notes: ReadonlyMap<string, PaymentNote>
   selection: Selection
+  /** What holds the rows, each at its index times its height. */
+  list: RefObject<HTMLElement | null>
+}
+
+/** Where a row stands: on its own, so that the others have nothing to do with it. */
+export function placeOf(index: number, height: number) {
+  return { top: index * height, height }
 }

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef } from 'react'
 
 export type RowKeys = {
   count: number
-  /** Brings a row into view. */
+  /** Brings a row into sight, and the focus to it. */
   show: (index: number) => void
   pick: (index: number, extend: boolean) => void
   clear: () => void
@@ -19,12 +19,8 @@ export function useRowKeys(keys: RowKeys): void {
       const { count, show, pick, clear } = latest.current
       if (count === 0 || event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return
       const row = focusedRow()
-      if (event.key === 'j' || event.key === 'k') {
-        const to = nextRow(row, event.key === 'j' ? 1 : -1, count)
-        show(to)
-        // The row may be drawn only now that it is in view.
-        requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-index="${to}"] a`)?.focus())
-      } else if ((event.key === 'x' || event.key === 'X') && row !== undefined) pick(row, event.shiftKey)
+      if (event.key === 'j' || event.key === 'k') show(nextRow(row, event.key === 'j' ? 1 : -1, count))
+      else if ((event.key === 'x' || event.key === 'X') && row !== undefined) pick(row, event.shiftKey)
       else if (event.key === '/') document.querySelector<HTMLElement>('input[type=search]')?.focus()
       else if (event.key === 'Escape') return clear()
       else return

@@ -1,0 +1,29 @@
+/** Rows of a list by index, from the first to the last of them; none when `to` is below `from`. */
+export type Stretch = { from: number; to: number }
+
+/** Rows beyond those in sight that are drawn too: whoever scrolls meets them drawn. */
+const BEYOND = 8
+/** Rows that come in one frame. All at once they make the frame late, and the hand feels it. */
+const AT_ONCE = 3
+
+/**
+ * What is drawn next on the way to the rows in sight: those first, then some beyond, a few at a time. Where nothing drawn is near, the rows that
+ * stay in sight longest come first. The way's end returns itself.
+ */
+export function nextDrawn(drawn: Stretch, sight: Stretch, count: number): Stretch {
+  const far = { from: Math.max(0, sight.from - BEYOND), to: Math.min(count - 1, sight.to + BEYOND) }
+  const kept = { from: Math.max(drawn.from, far.from), to: Math.min(drawn.to, far.to) }
+  const down = drawn.from <= drawn.to && drawn.to < far.from
+  const start = down ? sight.to + 1 : sight.from
+  const { from, to } = kept.from <= kept.to ? kept : { from: start, to: start - 1 }
+  let left = AT_ONCE
+  const some = (wanted: number) => {
+    const taken = Math.max(0, Math.min(left, wanted))
+    left -= taken
+    return taken
+  }
+  const seenTo = to + some(sight.to - to)
+  const seenFrom = from - some(from - sight.from)
+  const next = { to: seenTo + some(far.to - seenTo), from: seenFrom - some(seenFrom - far.from) }
+  return next.from === drawn.from && next.to === drawn.to ? drawn : next
+}
