@@ -3,6 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { shortAddress } from '#contract/known-address.ts'
 import { familyOf } from '#contract/network.ts'
+import { usePauseSeconds } from '../../api/pause.ts'
 import { serverNow } from '../../clock.ts'
 import type { PaymentState } from '../../payment/machine.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
@@ -46,7 +47,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
           </p>
           <Skeleton className="mt-5 h-7 w-3/4" />
           <Skeleton className="mt-5 h-48" />
-          <SlowNotice />
+          <SlowNotice onChange={onChange} />
         </div>
       </Card>
     )
@@ -105,16 +106,28 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
 }
 
 /** A network that does not answer is waited for; the reader learns that it is not them, and that nothing moved. */
-function SlowNotice() {
+function SlowNotice({ onChange }: Pick<BuildStepProps, 'onChange'>) {
   const [slow, setSlow] = useState(false)
+  const paused = usePauseSeconds() > 0
   useEffect(() => {
     const timer = setTimeout(() => setSlow(true), SLOW_AFTER_MS)
     return () => clearTimeout(timer)
   }, [])
   return (
-    <p className="mt-4 text-sm text-muted" role="status">
-      {slow && <Trans>The network takes longer than usual to answer. Nothing was sent.</Trans>}
-    </p>
+    <>
+      <p className="mt-4 text-sm text-muted" role="status">
+        {paused ? (
+          <Trans>Paused for a moment. Everything you entered is kept, nothing was sent, and it goes on by itself.</Trans>
+        ) : (
+          slow && <Trans>The network takes longer than usual to answer. Nothing was sent.</Trans>
+        )}
+      </p>
+      {(slow || paused) && (
+        <Button className="mt-3" onClick={onChange}>
+          <Trans>Change the payment</Trans>
+        </Button>
+      )}
+    </>
   )
 }
 

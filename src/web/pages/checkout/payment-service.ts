@@ -6,6 +6,7 @@ import { readLink } from '#contract/payment-link.ts'
 import { describeError } from '../../api/error-words.ts'
 import { call, callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
+import { askPatiently } from '../../api/patience.ts'
 import type { PaymentOrder, Trouble } from '../../payment/order.ts'
 import type { PaymentService } from '../../payment/ports.ts'
 import { describeTrouble } from '../../payment/trouble-words.ts'
@@ -13,13 +14,10 @@ import { configQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { linkProblem, linkReason } from './open-link.ts'
 
-const WAIT_MS = 1_000
-const WAITS = 5
-
 /** The service behind the proxy, as a payment uses it. */
 export const paymentService: PaymentService = {
   build: async (order, key) => {
-    const reply = await send(order, key, WAITS)
+    const reply = await askPatiently(() => ask(order, key))
     const { paymentId, lastValidBlockHeight, expiresAt, transaction } = reply
     return { paymentId, lastValidBlockHeight, expiresAt, bytes: Uint8Array.from(atob(transaction), (char) => char.charCodeAt(0)) }
   },
@@ -27,17 +25,6 @@ export const paymentService: PaymentService = {
     await call('transactionSubmitted', { body: { paymentId, signature } }, { idempotencyKey: `${paymentId}:${signature.slice(0, 100)}` })
   },
   explain: explainError,
-}
-
-/** A request of ours that is still running elsewhere (a reload in the middle) is waited for, never raced. */
-async function send(order: PaymentOrder, key: string, waits: number): ReturnType<typeof call<'transactionSend'>> {
-  try {
-    return await ask(order, key)
-  } catch (error) {
-    if (waits === 0 || !(error instanceof ApiError) || error.code !== 'IDEMPOTENCY_IN_PROGRESS') throw error
-    await new Promise((resolve) => setTimeout(resolve, (error.retryAfter ?? 0) * 1000 || WAIT_MS))
-    return send(order, key, waits - 1)
-  }
 }
 
 /** What a link sets is not said again: the proxy takes it from the link. */

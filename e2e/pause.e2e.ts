@@ -1,0 +1,47 @@
+import { connectOnForm, expectPaid, expectReviewed, signButton } from './checkout.ts'
+import { countSent } from './chain.ts'
+import { expectAccessible } from './expect-accessible.ts'
+import { expect, test } from './fixtures.ts'
+import { onEthereum } from './orders.ts'
+import { startStandardDesk, useUpActions } from './standard-desk.ts'
+
+test('a desk that is asked too often pauses, counts down and goes on by itself; what was entered and what was paid is kept', async ({
+  net,
+  chains,
+  buyer,
+  expectError,
+}) => {
+  test.slow()
+  expectError(/status of 429/)
+  await using desk = await startStandardDesk(net)
+  const { page, ethereum } = await buyer({ ether: '1' })
+  await page.goto(`${desk.web}/pay?${new URLSearchParams(onEthereum(net, '0.01')).toString()}`)
+  await page.getByText('Description and reference').click()
+  await page.getByLabel('Description').fill('One article')
+  await page.getByLabel('Reference').fill('order-429')
+  await connectOnForm(page, 'MetaMask')
+
+  const others = await useUpActions(desk, net)
+  await page.getByRole('button', { name: 'Review payment' }).click()
+  const countdown = page.getByText(/goes on by itself in [1-9]\d* s\.$/)
+  await expect(countdown).toBeVisible()
+  await expect(page.getByText('Everything you entered is kept, nothing was sent')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0)
+  await expectAccessible(page)
+
+  await others.stop()
+  await expectReviewed(page, 'MetaMask')
+  await expect(countdown).toHaveCount(0)
+
+  // From here the chain is asked, not the desk: a pause in the middle of a payment holds nothing up.
+  const again = await useUpActions(desk, net)
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+  await again.stop()
+  await expect(page.getByText('order-429')).toBeVisible()
+  await expect(page.getByText('One article')).toBeVisible()
+  await page.getByRole('link', { name: 'Show the payment' }).click()
+  await expect(page.getByText('The chain shows this payment exactly as the service recorded it.')).toBeVisible({ timeout: 60_000 })
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+  await page.close()
+})

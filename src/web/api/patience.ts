@@ -1,0 +1,31 @@
+import { ApiError } from './errors.ts'
+import { pauseOver } from './pause.ts'
+
+const WAIT_MS = 1_000
+const WAITS = 5
+/** Far more than a desk in use asks for; a proxy that only ever says no is told as such. */
+const PAUSES = 30
+
+/**
+ * Asks until there is an answer, for requests whose idempotency key makes them safe to repeat: a request of ours that is still running elsewhere
+ * (a reload in the middle) is waited for, never raced, and a pause that the proxy asks for is sat out.
+ * @throws ApiError
+ */
+export async function askPatiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (let waits = 0, pauses = 0; ;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      if (error.code === 'IDEMPOTENCY_IN_PROGRESS' && waits++ < WAITS) await sleep((error.retryAfter ?? 0) * 1000 || WAIT_MS)
+      else if (error.code === 'RATE_LIMIT' && pauses++ < PAUSES) await (error.retryAfter ? pauseOver() : sleep(WAIT_MS))
+      else throw error
+    }
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms)
+  })
+}
