@@ -98,6 +98,16 @@ test('a signed transaction is verified without being broadcast, settled once, an
   expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'already_used' })
 })
 
+test('a signed transaction in a block that may still be replaced is not called bad: nothing is decided', async () => {
+  const { input, signedTransaction } = await signed()
+  await evm.client.sendRawTransaction({ serializedTransaction: signedTransaction })
+  expect(await verify(input)).toMatchObject({ isValid: true })
+  await evm.mine()
+  expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'settlement_pending' })
+  await evm.mine()
+  await expect.poll(async () => (await verify(input)).isValid).toBe(true)
+})
+
 test('of many settlements at once one succeeds', async () => {
   const { payee, input } = await signed()
   const answers = await mining(Promise.all(Array.from({ length: 8 }, () => settle(input))))

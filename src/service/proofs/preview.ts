@@ -39,6 +39,8 @@ async function previewNamed(context: Context, previewed: Preview, { chain, signa
   const key = examined.key ?? (isCertain(seen) && seen.messageHash !== undefined ? messageKey(seen.messageHash) : null)
   await checkUnused(context, previewed, key)
   if (isCertain(seen)) return (await judge(context, previewed, seen)).sender
+  // Tried out now it would fail, because it has happened.
+  if (seen.state === 'landed') throw undecided('The payment is on the chain, in a block that may still be replaced. Nothing is decided.')
   return previewSigned(context, previewed, chain)
 }
 

@@ -32,13 +32,22 @@ export function Amount({ atomic, decimals, symbol, size = 'sm', exact, className
   const { t } = useLingui()
   const hidden = usePreferences().hideAmounts && !exact
   const amount = formatAmountText(BigInt(atomic), decimals, { exact })
-  const unit = size === 'lg' || size === 'xl' ? 'ms-[0.3em] text-[0.6em] font-medium text-muted' : 'ms-[0.35em] text-muted'
+  const unit = size === 'lg' || size === 'xl' ? 'text-[0.6em] font-medium text-muted' : 'ms-[0.08em] text-muted'
   return (
     <span
       className={cx('figures', exact ? '[overflow-wrap:anywhere]' : 'whitespace-nowrap', size === 'xl' ? largest(amount.text.length) : sizes[size], className)}
       title={hidden ? undefined : `${amount.exact} ${symbol}`}
     >
-      {hidden ? <span aria-label={t`Amount hidden`}>••••</span> : amount.text}
+      {hidden ? (
+        <>
+          <span aria-hidden>••••</span>
+          <span className="sr-only">{t`Amount hidden`}</span>
+        </>
+      ) : (
+        amount.text
+      )}
+      {/* A space that is written: what is copied, or read aloud, is two words. */}
+      {'\u00a0'}
       <span className={unit}>{symbol}</span>
     </span>
   )
