@@ -38,9 +38,10 @@ async function previewNamed(context: Context, previewed: Preview, { chain, signa
   if (!seen) throw new Late()
   const key = examined.key ?? (isCertain(seen) && seen.messageHash !== undefined ? messageKey(seen.messageHash) : null)
   await checkUnused(context, previewed, key)
+  const landed = seen.state === 'landed'
   if (isCertain(seen)) return (await judge(context, previewed, seen)).sender
   // Tried out now it would fail, because it has happened.
-  if (seen.state === 'landed') throw undecided('The payment is on the chain, in a block that may still be replaced. Nothing is decided.')
+  if (landed) throw undecided('The payment is on the chain, in a block that may still be replaced. Nothing is decided.')
   return previewSigned(context, previewed, chain)
 }
 
