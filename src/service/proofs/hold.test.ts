@@ -1,11 +1,17 @@
+import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPaymentId } from '#contract/payment.ts'
 import { ENGINES } from '#testing/postgres.ts'
 import { refusal } from '#testing/proofs.ts'
+import { insertTestPayment } from '#testing/service-app.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
-import { takeClaim } from '../db/claims.ts'
-import { Checklist } from './checklist.ts'
+import { consumeClaim, releaseClaim, takeClaim } from '../db/claims.ts'
+import { claim } from '../db/schema/proof.ts'
+import { Checklist, ProofRefused } from './checklist.ts'
 import { Deadline } from './deadline.ts'
 import { hold, whileHeld } from './hold.ts'
+
+const LONG_AGO = new Date(0)
 
 /** Who may work on a proof: one attempt at a time, and another soon after it died. */
 
@@ -38,5 +44,23 @@ describe.each(ENGINES)('on %s', (engine) => {
     })
     expect(others).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })
     expect(await ask('txid:slow', 1_000)).toMatchObject({ held: { key: 'txid:slow' } })
+  })
+
+  test('what was used stays used when every lease is over, and whoever has lost its hold can use nothing', async () => {
+    const { db } = opened.context
+    const paymentId = createPaymentId()
+    await insertTestPayment(db, { id: paymentId, accountId: opened.actor.accountId })
+    const facts = { paymentId, checks: '[]', transaction: null }
+    const lost = await ask('txid:used', 1_000)
+    await db.update(claim).set({ leaseUntil: LONG_AGO }).where(eq(claim.key, 'txid:used'))
+    const holder = await ask('txid:used', 1_000)
+    if (!('held' in lost) || !('held' in holder)) throw new Error('used')
+    expect(await consumeClaim(db, lost.held, facts)).toBe(false)
+    await releaseClaim(db, lost.held)
+    expect(await consumeClaim(db, holder.held, facts)).toBe(true)
+    await db.update(claim).set({ leaseUntil: LONG_AGO }).where(eq(claim.key, 'txid:used'))
+    expect(await ask('txid:used', 1_000)).toMatchObject({ used: { paymentId } })
+    const other = { ...question('txid:used'), fingerprint: 'g', deadline: new Deadline(1_000), checklist: new Checklist() }
+    await expect(hold(opened.context, other)).rejects.toBeInstanceOf(ProofRefused)
   })
 })
