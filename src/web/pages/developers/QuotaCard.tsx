@@ -23,7 +23,8 @@ export function QuotaCard() {
   return (
     <Card subtitle={<Trans>Shared by everybody who uses this dashboard.</Trans>} title={<Trans>The desk’s quota</Trans>}>
       {pause > 0 && (
-        <Banner className="mb-4" icon="hourglass" role="status" title={<Trans>Paused</Trans>} tone="warn">
+        // The page's top tells it once; this one counts, and is not read out every second.
+        <Banner className="mb-4" icon="hourglass" title={<Trans>Paused</Trans>} tone="warn">
           <Trans>
             Nothing is asked for <span className="figures">{pause}</span> s, then it goes on by itself.
           </Trans>

@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useState } from 'react'
+import { useId, useState } from 'react'
 import type { Network } from '#contract/network.ts'
 import { getPreferences, setPreferences, usePreferences } from '../../preferences.ts'
 import { checkNode, type NodeCheck } from '../../rpc/check-node.ts'
@@ -12,6 +12,7 @@ import { NodeReport } from './NodeReport.tsx'
 /** The node for one network, with a test that says whether it is the right chain. A node of the wrong chain is not kept. */
 export function NodeSetting({ network }: { network: Network }) {
   const { t } = useLingui()
+  const labelId = useId()
   const own = usePreferences().rpcUrls[network.network]
   const configured = network.rpcUrls[0] ?? ''
   const [typed, setTyped] = useState(own ?? configured)
@@ -57,7 +58,12 @@ export function NodeSetting({ network }: { network: Network }) {
         void test()
       }}
     >
-      <Field aside={own && <Trans>Your own</Trans>} error={problem} hint={own ? <Trans>Configured: {configured}</Trans> : undefined} label={network.name}>
+      <Field
+        aside={own && <Trans>Your own</Trans>}
+        error={problem}
+        hint={own ? <Trans>Configured: {configured}</Trans> : undefined}
+        label={<span id={labelId}>{network.name}</span>}
+      >
         <Input
           inputMode="url"
           mono
@@ -70,7 +76,7 @@ export function NodeSetting({ network }: { network: Network }) {
         />
       </Field>
       <div className="mt-3 flex flex-wrap gap-2">
-        <Button busy={check === 'running'} size="sm" type="submit">
+        <Button aria-describedby={labelId} busy={check === 'running'} size="sm" type="submit">
           {typed.trim() === (own ?? configured) ? <Trans context="button">Test</Trans> : <Trans>Test and use</Trans>}
         </Button>
         {own && (

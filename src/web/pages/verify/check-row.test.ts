@@ -1,0 +1,32 @@
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { NATIVE_ETH, type Network } from '#contract/network.ts'
+import { proveTxid } from '#testing/proofs.ts'
+import { checkRow } from './check-row.ts'
+
+// The page hears of its own policy's refusals through the document.
+beforeEach(() => vi.stubGlobal('document', new EventTarget()))
+
+const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const network: Network = {
+  network: 'eip155:31337',
+  name: 'Local',
+  rpcUrls: ['http://127.0.0.1:1'],
+  testnet: true,
+  blockTimeMs: 1000,
+  confirmations: 2,
+  assets: [NATIVE_ETH],
+}
+const expected = { network, asset: NATIVE_ETH, wallet, amountAtomic: 10n, resource: null, memo: null }
+
+test('of two equal proofs in one list the second is named: together they pay once', async () => {
+  const payer = privateKeyToAccount(generatePrivateKey())
+  const of = (txRef: string) => proveTxid({ payer, network: network.network, payTo: wallet, amount: 10n, txRef })
+  const [one, other] = [await of(`0x${'ab'.repeat(32)}`), await of(`0x${'cd'.repeat(32)}`)]
+  const seen = new Map<string, string>()
+  const check = (name: string, proof: string) => checkRow({ name, proof }, expected, { mine: false, seen })
+  // Nobody answers at this node, so each alone is open.
+  expect(await check('first', one)).toMatchObject({ verdict: 'unknown' })
+  expect(await check('again', one)).toMatchObject({ verdict: 'invalid', reason: expect.stringContaining('“first”') })
+  expect(await check('other', other)).toMatchObject({ verdict: 'unknown' })
+})
