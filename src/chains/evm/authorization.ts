@@ -25,11 +25,13 @@ export const authorizationAbi = parseAbi([
   'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
 ])
 
-const proxyAbi = parseAbi([
+export const proxyAbi = parseAbi([
   'struct TokenPermissions { address token; uint256 amount; }',
   'struct PermitTransferFrom { TokenPermissions permitted; uint256 nonce; uint256 deadline; }',
   'struct Witness { address to; uint256 validAfter; }',
   'struct EIP2612Permit { uint256 value; uint256 deadline; bytes32 r; bytes32 s; uint8 v; }',
+  'event Settled()',
+  'event SettledWithPermit()',
   'function settle(PermitTransferFrom permit, address owner, Witness witness, bytes signature)',
   'function settleWithPermit(EIP2612Permit permit2612, PermitTransferFrom permit, address owner, Witness witness, bytes signature)',
 ])
@@ -61,12 +63,20 @@ export function callOf(authorization: Authorization): { to: Hex; data: Hex } {
 /** Whether a call of the proxy carries out this very permit. */
 export function carriesOut(authorization: Authorization, call: { to: string | null; input: Hex }): boolean {
   if (call.to === null || !isAddressEqual(call.to as Hex, EXACT_PERMIT2_PROXY)) return false
+  const permit = readPermit(call.input)
+  return permit !== undefined && isAddressEqual(permit.owner, authorization.from) && permit.nonce === authorization.nonce
+}
+
+export type Permit = { owner: Hex; token: Hex; to: Hex; amountAtomic: bigint; nonce: Hex }
+
+/** What a call of the proxy would carry out; undefined for any other data. */
+export function readPermit(data: Hex): Permit | undefined {
   try {
-    const { functionName, args } = decodeFunctionData({ abi: proxyAbi, data: call.input })
-    const [permit, owner] = functionName === 'settle' ? args : [args[1], args[2]]
-    return isAddressEqual(owner, authorization.from) && toHex(permit.nonce, { size: 32 }) === authorization.nonce
+    const { functionName, args } = decodeFunctionData({ abi: proxyAbi, data })
+    const [permit, owner, witness] = functionName === 'settle' ? args : [args[1], args[2], args[3]]
+    return { owner, token: permit.permitted.token, to: witness.to, amountAtomic: permit.permitted.amount, nonce: toHex(permit.nonce, { size: 32 }) }
   } catch {
-    return false
+    return undefined
   }
 }
 

@@ -1,5 +1,6 @@
 import { erc20Abi, getAbiItem, TransactionNotFoundError, TransactionReceiptNotFoundError, type Hex, type PublicClient } from 'viem'
 import { authorizationAbi, carriesOut, permit2Abi, type Authorization } from '#chains/evm/authorization.ts'
+import { countCarried, noncesWithin } from '#chains/evm/permit-carrier.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { readMoves } from '#chains/evm/erc20.ts'
 import { checksumAddress } from '#contract/address.ts'
@@ -105,11 +106,25 @@ async function findCarrier(client: PublicClient, authorization: Authorization, r
 
 async function isCarriedOut(client: PublicClient, authorization: Authorization, hash: Hex): Promise<boolean> {
   try {
-    return carriesOut(authorization, await client.getTransaction({ hash }))
+    const transaction = await client.getTransaction({ hash })
+    return carriesOut(authorization, transaction) || (await isHandedOn(client, authorization, transaction))
   } catch (error) {
-    if (error instanceof TransactionNotFoundError) return false
+    if (error instanceof TransactionNotFoundError || error instanceof TransactionReceiptNotFoundError) return false
     throw error
   }
+}
+
+/**
+ * Whether another contract had the proxy carry it out. That a permit stands in the data proves no call of it, so all that stand there, were used
+ * by then and would move the same must have moved it: one transfer is never taken for two payments.
+ */
+async function isHandedOn(client: PublicClient, authorization: Authorization, { hash, input }: { hash: Hex; input: Hex }): Promise<boolean> {
+  const nonces = noncesWithin(authorization, input)
+  if (!nonces.has(authorization.nonce)) return false
+  const { logs, blockNumber } = await client.getTransactionReceipt({ hash })
+  const used = await inParallel([...nonces], PARALLEL_RECEIPTS, (nonce) => usedAt(client, { ...authorization, nonce }, blockNumber))
+  // What a node has forgotten counts as used.
+  return used.filter((then) => then !== false).length <= countCarried(authorization, logs)
 }
 
 /** The transaction by which the payer took it back in these blocks, unused as it was. */

@@ -1,0 +1,46 @@
+import { getAbiItem, isAddressEqual, toEventSelector, toFunctionSelector, type Hex } from 'viem'
+import { checksumAddress } from '#contract/address.ts'
+import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
+import { proxyAbi, readPermit, type Authorization } from './authorization.ts'
+import { readMoves, type ChainLog, type TokenMove } from './erc20.ts'
+
+/** What a transaction of somebody else's contract shows of the permits that it had the proxy carry out. */
+
+const CALLS = (['settle', 'settleWithPermit'] as const).map((name) => toFunctionSelector(getAbiItem({ abi: proxyAbi, name })).slice(2))
+const EVENTS: readonly string[] = (['Settled', 'SettledWithPermit'] as const).map((name) => toEventSelector(getAbiItem({ abi: proxyAbi, name })))
+
+/**
+ * The nonces of all permits of the same payer, payee, token and amount that stand in a transaction's data as calls of the proxy: what a contract hands on
+ * stands there byte for byte. Whether such a call was made, the data does not say.
+ */
+export function noncesWithin({ from, to, token, amountAtomic }: Authorization, input: Hex): Set<Hex> {
+  const nonces = new Set<Hex>()
+  for (const call of CALLS) {
+    for (let at = input.indexOf(call); at >= 0; at = input.indexOf(call, at + 1)) {
+      const permit = readPermit(`0x${input.slice(at)}`)
+      if (permit === undefined || permit.amountAtomic !== amountAtomic) continue
+      if (isAddressEqual(permit.owner, from) && isAddressEqual(permit.to, to) && isAddressEqual(permit.token, token)) nonces.add(permit.nonce)
+    }
+  }
+  return nonces
+}
+
+/** How many such permits the proxy carried out in a transaction: of each it tells right after the token told what moved. */
+export function countCarried(authorization: Authorization, logs: readonly ChainLog[]): number {
+  let last: (TokenMove & { asset: string }) | undefined
+  let count = 0
+  for (const log of logs) {
+    const asset = checksumAddress(log.address)
+    const [move] = readMoves([log], asset) ?? []
+    if (move) last = { ...move, asset }
+    if (asset !== checksumAddress(EXACT_PERMIT2_PROXY) || !EVENTS.includes(log.topics[0] ?? '')) continue
+    if (last && isOf(authorization, last)) count++
+    last = undefined
+  }
+  return count
+}
+
+function isOf({ from, to, token, amountAtomic }: Authorization, move: TokenMove & { asset: string }): boolean {
+  const same = [token, from, to].every((address, index) => checksumAddress(address) === [move.asset, move.from, move.to][index])
+  return same && move.amountAtomic === amountAtomic
+}
