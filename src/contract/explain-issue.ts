@@ -8,7 +8,7 @@ import { describe } from './fields.ts'
 export function explainIssue(issue: v.BaseIssue<unknown>, missing?: string | null): string {
   // Valibot's own words begin with "Invalid".
   if (!issue.message.startsWith('Invalid ')) return issue.message
-  const expected = isMissing(issue) ? missing : issue.expected
+  const expected = isMissing(issue) ? (missing ?? 'a value') : issue.expected
   return `Expected ${expected ? inWords(expected) : 'another value'}, received ${describe(isMissing(issue) ? undefined : issue.input)}.`
 }
 

@@ -193,7 +193,7 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
 
   test('a query parameter that stands twice, is unknown or out of bounds is refused', async () => {
     const twice = await get('/payments?limit=1&limit=2')
-    expect((await twice.json()).error.details).toEqual({ limit: 'Expected one value, received several.' })
+    expect((await twice.json()).error.message).toBe('limit: Expected one value, received several.')
     for (const name of ['__proto__', 'constructor', 'prototype']) {
       const hostile = await get(`/payments?${name}=1`)
       expect([hostile.status, (await hostile.json()).error.details]).toEqual([400, { query: `The name "${name}" is not allowed.` }])

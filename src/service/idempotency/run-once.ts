@@ -15,7 +15,8 @@ const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
 /** @throws `INVALID_PARAMETERS` for a header that no key can have */
 export function checkIdempotencyKey(header: string): string {
   if (VISIBLE_ASCII.test(header)) return header
-  throw new ProblemError('INVALID_PARAMETERS', { details: { 'Idempotency-Key': 'Expected 1 to 255 visible ASCII characters.' } })
+  const expected = 'Expected 1 to 255 visible ASCII characters.'
+  throw new ProblemError('INVALID_PARAMETERS', { message: `Idempotency-Key: ${expected}`, details: { 'Idempotency-Key': expected } })
 }
 
 /**

@@ -27,7 +27,8 @@ export class ProofRefused extends ProblemError {
 
   constructor(reason: ProofReason, check: ProofCheck, checks: readonly ProofCheck[]) {
     super('INVALID_PAYMENT_PROOF', {
-      message: `The payment proof is not valid: ${check.name}. Expected ${check.expected}, received ${check.got.replace(/\.$/, '')}.`,
+      // What was found is a word or two, or a sentence of its own.
+      message: `The payment proof is not valid: ${check.name}. Expected ${check.expected}${check.got.endsWith('.') ? `. ${check.got}` : `, received ${check.got}.`}`,
       details: { reason, check: check.name, expected: check.expected, got: check.got, checks: [...checks] },
     })
     this.reason = reason
