@@ -30,6 +30,7 @@ export const steps: readonly Step[] = [
   { name: 'knip', command: ['knip'] },
   vitest('unit'),
   { name: 'build', command: ['vite', 'build', '--logLevel', 'warn'] },
+  { name: 'size', command: ['node', 'src/testing/size.ts'] },
   // Its tests wait for blocks and timers more than they compute: one more of them than there are processors.
   vitest('integration', '--maxWorkers=3'),
   // The short form of `npm run chaos:kill`.
