@@ -127,8 +127,8 @@ function Terms({ terms, onChange }: { terms: KeyTerms; onChange: (terms: KeyTerm
         </Field>
         <Field label={<Trans>Plan</Trans>}>
           <Select onChange={(event) => onChange({ ...terms, plan: event.target.value === 'premium' ? 'premium' : 'standard' })} value={terms.plan}>
-            <option value="standard">{t`Standard, ${standard} requests a minute`}</option>
-            <option value="premium">{t`Premium, ${premium} requests a minute`}</option>
+            <option value="standard">{t`Standard, ${standard} a minute`}</option>
+            <option value="premium">{t`Premium, ${premium} a minute`}</option>
           </Select>
         </Field>
       </div>

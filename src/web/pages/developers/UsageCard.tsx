@@ -112,13 +112,13 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
                 <Th>
                   <Trans>Endpoint</Trans>
                 </Th>
-                <Th end>
+                <Th className="max-sm:px-1.5" end>
                   <Trans>Requests</Trans>
                 </Th>
-                <Th end>
+                <Th className="max-sm:px-1.5" end>
                   <Trans>Refused</Trans>
                 </Th>
-                <Th end>
+                <Th className="max-sm:px-1.5" end>
                   <Trans>Failed</Trans>
                 </Th>
               </tr>
@@ -127,13 +127,13 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
               {endpoints.map(({ endpoint, requests, refused, failed }) => (
                 <tr key={endpoint}>
                   <Td className="font-mono text-[13px] [overflow-wrap:anywhere] max-sm:text-xs">{nameEndpoint(endpoint)}</Td>
-                  <Td className="figures" end>
+                  <Td className="figures max-sm:px-1.5" end>
                     {formatNumber(requests)}
                   </Td>
-                  <Td className="figures text-muted" end>
+                  <Td className="figures text-muted max-sm:px-1.5" end>
                     {formatNumber(refused)}
                   </Td>
-                  <Td className="figures text-muted" end>
+                  <Td className="figures text-muted max-sm:px-1.5" end>
                     {formatNumber(failed)}
                   </Td>
                 </tr>
