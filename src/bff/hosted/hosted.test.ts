@@ -90,6 +90,18 @@ test('a payment from a managed wallet is not made again by another signature ove
   expect(await hosted.paidOut()).toBe(1)
 })
 
+test('a payment from a managed wallet is not made when its signer runs the desk no more, though another wallet of the session does', async () => {
+  const intent = await hosted.prepared()
+  const { config } = hosted.desk.bff.context
+  const before = config.operatorWallets
+  await hosted.browser.signIn(stranger)
+  config.operatorWallets = [stranger.address]
+  const answer = await hosted.send(intent.nonce, await hosted.sign(intent))
+  config.operatorWallets = before
+  expect(reasonOf(answer)).toBe('hosted_signer')
+  expect(await hosted.paidOut()).toBe(0)
+})
+
 test('a payment from a managed wallet is of one session: another one of the same operator cannot use what was prepared there', async () => {
   const intent = await hosted.prepared()
   const thief = hosted.desk.browser()
