@@ -173,6 +173,8 @@ test('a transfer that names the payee for the network fee is co-signed, with the
   await tabTo(signButton(page, 'Phantom'))
   await page.keyboard.press('Enter')
   await collected(page)
+  // The proof names no transaction; the one it became is known here.
+  await expect(page.getByRole('heading', { name: 'Verified and settled' })).toBeVisible({ timeout: 30_000 })
   expect(person.solana.signed).toHaveLength(1)
   expect(await chains.solana.getBalance(payer.publicKey)).toBe(1_000_000_000 - Number(LAMPORTS))
 })
