@@ -202,8 +202,16 @@ test('a balance that covers the amount but not the fee is told before the wallet
 
   await expect(page.getByRole('heading', { name: /could not be prepared/ })).toBeVisible()
   await expect(page.getByRole('alert')).toContainText(/enough|balance/i)
+  // The same again would be refused again: the ways on are another payment, or more in this wallet.
+  await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0)
+  await expect(page.getByText('send what is missing to this wallet')).toContainText(solana.address.slice(-4))
+  await page.getByRole('button', { name: 'Check again' }).click()
+  await expect(page.getByRole('alert')).toContainText('It lacks')
   expect(solana.requests).not.toContain('signTransaction')
   expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(1)
+  await page.getByRole('button', { name: 'Change the payment' }).click()
+  await page.getByLabel('Amount').fill('0.5')
+  await review(page, 'Phantom')
 })
 
 test('an address nobody sells at cannot be paid without signing in', async ({ net, buyer, expectError }) => {

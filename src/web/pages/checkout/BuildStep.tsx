@@ -3,11 +3,13 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { shortAddress } from '#contract/known-address.ts'
 import { familyOf } from '#contract/network.ts'
+import { errorWords } from '../../api/error-words.ts'
 import { usePauseSeconds } from '../../api/pause.ts'
 import { serverNow } from '../../clock.ts'
 import type { PaymentState } from '../../payment/machine.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
 import type { PaymentRun } from '../../payment/run.ts'
+import { Address } from '../../ui/Address.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -18,6 +20,8 @@ import { amountOf } from './words.ts'
 import { StepHeading } from './StepHeading.tsx'
 
 const SLOW_AFTER_MS = 5_000
+/** The service's word for it; more in the wallet, or another payment, changes its answer. */
+const SHORT = 'INSUFFICIENT_BALANCE'
 
 export type BuildStepProps = {
   run: PaymentRun
@@ -32,9 +36,6 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
   const { order } = state
   const { walletName } = order
   const amount = amountOf(order)
-  const accounts = useAccounts()
-  const other = accounts.find(({ family, address }) => family === familyOf(order.network) && address !== order.sender)
-  const otherAddress = other ? shortAddress(other.address) : ''
   if (state.step === 'building') {
     return (
       <Card>
@@ -53,6 +54,7 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
     )
   }
   const trouble = state.step === 'draft' ? state.trouble : null
+  const short = trouble?.code === SHORT
   return (
     <Card>
       <StepHeading>{headingOf(state)}</StepHeading>
@@ -64,6 +66,14 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
           ))}
           {trouble.detail && <p className="mt-1 font-mono text-xs">{trouble.detail}</p>}
         </Banner>
+      )}
+      {short && (
+        <p className="mt-4 text-sm text-muted">
+          <Trans>Choose a smaller amount or another account, or send what is missing to this wallet and check again:</Trans>
+          <span className="mt-1 block text-ink">
+            <Address copy full value={order.sender} />
+          </span>
+        </p>
       )}
       {state.step === 'expired_unsigned' && (
         <p className="mt-2 text-sm text-muted">
@@ -77,31 +87,50 @@ export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
           <Trans>Nothing was sent.</Trans>
         </p>
       )}
-      <div className="mt-5 flex flex-wrap gap-2">
-        {state.step === 'expired_unsigned' && other && (
-          <Button
-            icon={<Icon name="wallet" />}
-            onClick={() => onStart({ ...order, id: crypto.randomUUID(), createdAt: serverNow(), sender: other.address, walletName: other.walletName })}
-            variant="primary"
-          >
-            <Trans>Pay from {otherAddress}</Trans>
-          </Button>
-        )}
-        {state.step === 'expired_unsigned' && (
-          <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} variant={other ? 'secondary' : 'primary'}>
-            <Trans>Prepare it again</Trans>
-          </Button>
-        )}
-        {state.step === 'draft' && (
-          <Button icon={<Icon name="refresh" />} onClick={() => void run.build()} variant="primary">
-            <Trans>Try again</Trans>
-          </Button>
-        )}
-        <Button onClick={onChange}>
-          <Trans>Change the payment</Trans>
-        </Button>
-      </div>
+      <Actions onChange={onChange} onStart={onStart} run={run} state={state} />
     </Card>
+  )
+}
+
+/** What leads on: the same again only where that can help. */
+function Actions({ run, state, onChange, onStart }: BuildStepProps) {
+  const { order } = state
+  const accounts = useAccounts()
+  const other = accounts.find(({ family, address }) => family === familyOf(order.network) && address !== order.sender)
+  const otherAddress = other ? shortAddress(other.address) : ''
+  const trouble = state.step === 'draft' ? state.trouble : null
+  const short = trouble?.code === SHORT
+  const change = short || (trouble !== null && needsChange(trouble.code))
+  return (
+    <div className="mt-5 flex flex-wrap gap-2">
+      {state.step === 'expired_unsigned' && other && (
+        <Button
+          icon={<Icon name="wallet" />}
+          onClick={() => onStart({ ...order, id: crypto.randomUUID(), createdAt: serverNow(), sender: other.address, walletName: other.walletName })}
+          variant="primary"
+        >
+          <Trans>Pay from {otherAddress}</Trans>
+        </Button>
+      )}
+      {state.step === 'expired_unsigned' && (
+        <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} variant={other ? 'secondary' : 'primary'}>
+          <Trans>Prepare it again</Trans>
+        </Button>
+      )}
+      {state.step === 'draft' && !change && (
+        <Button icon={<Icon name="refresh" />} onClick={() => void run.build()} variant="primary">
+          <Trans>Try again</Trans>
+        </Button>
+      )}
+      <Button onClick={onChange} variant={change ? 'primary' : 'secondary'}>
+        <Trans>Change the payment</Trans>
+      </Button>
+      {short && (
+        <Button icon={<Icon name="refresh" />} onClick={() => void run.build()}>
+          <Trans>Check again</Trans>
+        </Button>
+      )}
+    </div>
   )
 }
 
@@ -129,6 +158,13 @@ function SlowNotice({ onChange }: Pick<BuildStepProps, 'onChange'>) {
       )}
     </>
   )
+}
+
+/** A refusal that says no to what was asked for, however often, until something else is asked. */
+function needsChange(code: string): boolean {
+  if (!Object.hasOwn(errorWords, code)) return false
+  const { retry, action } = errorWords[code as keyof typeof errorWords]
+  return retry === 'after_change' && action === 'none'
 }
 
 function headingOf(state: BuildStepProps['state']): string {
