@@ -221,17 +221,29 @@ test('a nonce that the key used elsewhere leads to a new signature, once that is
   expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 100n)
 })
 
-test('a node that has forgotten a final transaction does not make it be signed again', async () => {
+test.each([1, 2])('a node that has forgotten the first of %i offers, which is final, does not make it be signed again', async (offers) => {
   const sender = await managed(ETH)
   const payee = (await evm.wallet(0n)).address
   const { paymentId, signature } = await send({ walletAddress: sender, recipientAddress: payee })
+  if (offers === 2) {
+    const { baseFeePerGas } = await evm.client.getBlock()
+    await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * 10n ** 9n })
+    await evm.mine()
+    later += 31_000
+    await follow()
+    const [second, first] = await readAttempts(context.db, paymentId)
+    await evm.client.dropTransaction({ hash: second?.signature as Hex })
+    await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFeePerGas ?? 0n })
+    await evm.mine()
+    await evm.client.sendRawTransaction({ serializedTransaction: `0x${Buffer.from(first?.signedTransaction ?? '', 'base64').toString('hex')}` })
+  }
   await evm.mine(8)
   gate.forget = 'eth_getTransactionByHash'
   later += 3_000
   await follow(3)
   gate.forget = undefined
   expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'pending' })
-  expect(await readAttempts(context.db, paymentId)).toHaveLength(1)
+  expect(await readAttempts(context.db, paymentId)).toHaveLength(offers)
   await follow()
   expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'finalized', signature })
   expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 100n)
