@@ -1,6 +1,7 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import { expectAccessibleInBothThemes } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
+import { tabTo } from './keyboard.ts'
 import { signIn } from './seller.ts'
 
 test('a key is made, shown once, works, is rotated with a countdown, and deleted by its name', async ({ net, seller }) => {
@@ -82,4 +83,57 @@ test('the quota and the usage are there, for eyes and for a keyboard', async ({ 
 test('someone who does not run the desk is told so', async ({ buyer }) => {
   const page = await signIn(await buyer({ ether: '1' }), '/developers')
   await expect(page.getByText('Keys belong to whoever runs this desk')).toBeVisible()
+})
+
+test('keys are made, rotated and deleted with the keyboard alone, and the focus comes back to where it was', async ({ seller }) => {
+  test.slow()
+  const page = await signIn(await seller(), '/developers')
+  const { keyboard } = page
+  const dialog = page.getByRole('dialog')
+  const actions = page.getByRole('button', { name: 'Actions for Night shift' })
+  const storeKey = async () => {
+    await tabTo(dialog.getByRole('button', { name: 'Sign with MetaMask' }))
+    await keyboard.press('Enter')
+    await expect(dialog.getByRole('heading', { name: 'Copy your key now' })).toBeVisible()
+    await tabTo(dialog.getByLabel('I have stored it in a safe place.'))
+    await keyboard.press('Space')
+    await tabTo(dialog.getByRole('button', { name: 'Done' }))
+    await keyboard.press('Enter')
+    await expect(dialog).toBeHidden()
+  }
+
+  const create = page.getByRole('button', { name: 'Create key' })
+  await tabTo(create)
+  await keyboard.press('Enter')
+  await tabTo(dialog.getByLabel('Name'))
+  await keyboard.press('Escape')
+  await expect(create).toBeFocused()
+  await keyboard.press('Enter')
+  await tabTo(dialog.getByLabel('Name'))
+  await keyboard.type('Night shift')
+  await tabTo(dialog.getByRole('button', { name: 'Create key' }))
+  await keyboard.press('Enter')
+  await storeKey()
+  await expect(create).toBeFocused()
+
+  await tabTo(actions)
+  await keyboard.press('Enter')
+  await expect(page.getByRole('menuitem', { name: 'Rotate' })).toBeFocused()
+  await keyboard.press('Enter')
+  await tabTo(dialog.getByRole('button', { name: 'Rotate key' }))
+  await keyboard.press('Enter')
+  await storeKey()
+
+  await tabTo(actions.last())
+  await keyboard.press('Enter')
+  await keyboard.press('ArrowDown')
+  await expect(page.getByRole('menuitem', { name: 'Delete' })).toBeFocused()
+  await keyboard.press('Enter')
+  await tabTo(dialog.getByLabel(/^Type/))
+  await keyboard.type('Night shift')
+  await tabTo(dialog.getByRole('button', { name: 'Delete key' }))
+  await keyboard.press('Enter')
+  await expect(dialog).toBeHidden()
+  // What was pressed is gone with its row: the page does not lose the reader's place.
+  await expect(page.locator('body')).not.toBeFocused()
 })
