@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { runBatch, POINTS, TROUBLES, type Case, type Finding, type Trouble } from '#testing/chaos/crash-batch.ts'
+import { POINTS, runCases, TROUBLES, type Case, type Finding, type Trouble } from '#testing/chaos/crash-batch.ts'
 import { openCrashStage, type CrashStage } from '#testing/chaos/crash-stage.ts'
 
 /** Real processes, killed at each step of a hosted send and of a settlement. With something else wrong too, each step is hit on one chain; `npm run chaos:crash` hits it on both. */
@@ -23,8 +23,8 @@ describe.each(TROUBLES)('with %s', (trouble) => {
   let findings: Finding[]
 
   beforeAll(async () => {
-    findings = await runBatch(stage, trouble, casesOf(trouble))
-  }, 120_000)
+    findings = await runCases(stage, trouble, casesOf(trouble))
+  }, 180_000)
 
   test.each(casesOf(trouble))('a service on $family that dies at $point makes exactly one transfer in the end', ({ family, point }) => {
     const kept = POINTS[point]

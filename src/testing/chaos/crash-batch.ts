@@ -48,8 +48,19 @@ type Run = Case & { order: Order; endedBy?: string | null; kept?: boolean; meanw
 /** So many starting processes leave the machine room for the chains. */
 const AT_ONCE = 4
 
-/** All cases under one trouble: a process dies in each, then one process, new or older than the trouble, has to carry all of them to their end. */
-export async function runBatch(stage: CrashStage, trouble: Trouble, cases: readonly Case[]): Promise<Finding[]> {
+/** All cases under one trouble. Settlements by themselves: what a payer of Solana signed lives for 150 slots, which must not pass while others die. */
+export async function runCases(stage: CrashStage, trouble: Trouble, cases: readonly Case[]): Promise<Finding[]> {
+  const sends = cases.filter(({ point }) => isSend(point))
+  const settlements = cases.filter(({ point }) => !isSend(point))
+  return [...(await runBatch(stage, trouble, sends)), ...(await runBatch(stage, trouble, settlements))]
+}
+
+function isSend(point: CrashPoint): boolean {
+  return point.startsWith('send:')
+}
+
+/** A process dies in each case, then one process, new or older than the trouble, has to carry all of them to their end. */
+async function runBatch(stage: CrashStage, trouble: Trouble, cases: readonly Case[]): Promise<Finding[]> {
   const survivor = trouble === 'Postgres restarted' ? await startServiceProcess(stage.env) : undefined
   try {
     if (trouble === 'the RPC down') stage.chains.refuse()
@@ -67,7 +78,7 @@ export async function runBatch(stage: CrashStage, trouble: Trouble, cases: reado
 }
 
 async function die(stage: CrashStage, { family, point }: Case): Promise<Run> {
-  const order = await (point.startsWith('send:') ? stage.orders.openSend(family) : stage.orders.openSettlement(family))
+  const order = await (isSend(point) ? stage.orders.openSend(family) : stage.orders.openSettlement(family))
   const run: Run = { family, point, order }
   await using dying = await startServiceProcess({ ...stage.env, CRASH_AT: point })
   const answered = await order.ask(dying.url).then(

@@ -1,4 +1,4 @@
-import { runBatch, POINTS, TROUBLES, type Case } from './crash-batch.ts'
+import { POINTS, runCases, TROUBLES, type Case } from './crash-batch.ts'
 import { openCrashStage } from './crash-stage.ts'
 
 /**
@@ -18,7 +18,7 @@ let missed = 0
   await using stage = await openCrashStage()
   for (let round = 0; round < rounds; round++) {
     for (const trouble of TROUBLES) {
-      const findings = await runBatch(stage, trouble, cases)
+      const findings = await runCases(stage, trouble, cases)
       const hit = findings.filter(({ endedBy }) => endedBy === 'SIGKILL').length
       const lost = findings.filter(({ payments, status, difference }) => payments === 0 || status !== 200 || difference < 0n).length
       const double = findings.filter(({ payments, signed, difference }) => payments > 1 || signed > 1 || difference > 0n).length
