@@ -1,17 +1,19 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useMemo, useState, type ReactNode } from 'react'
+import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react'
 import { formatNumber } from '../../locales/formats.ts'
 import { Badge, type Tone } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
+import { Spinner } from '../../ui/Spinner.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import type { Answer } from './ask.ts'
 import { mimeTypeOf, readBody, type ShownBody } from './body.ts'
-import { HtmlView } from './html/HtmlView.tsx'
-import type { Part } from './html/read-html.ts'
 import { JsonTree } from './JsonTree.tsx'
+
+// Reading a page takes a parser of HTML; few answers are pages.
+const HtmlView = lazy(() => import('./html/HtmlView.tsx').then((module) => ({ default: module.HtmlView })))
 
 export type AnswerCardProps = {
   answer: Answer
@@ -25,7 +27,7 @@ export type AnswerCardProps = {
 /** What a server answered, shown as data. */
 export function AnswerCard({ answer, url, title, children }: AnswerCardProps) {
   const { t } = useLingui()
-  const shown = useMemo(() => readBody(answer, url), [answer, url])
+  const shown = useMemo(() => readBody(answer), [answer])
   const size = formatNumber(answer.body.length)
   const ms = formatNumber(answer.ms)
   return (
@@ -43,7 +45,7 @@ export function AnswerCard({ answer, url, title, children }: AnswerCardProps) {
       title={title}
     >
       {children}
-      <BodyView shown={shown} />
+      <BodyView shown={shown} url={url} />
       <div className="mt-4 flex flex-wrap items-center gap-2">
         {shown.kind !== 'empty' && (
           <Button icon={<Icon name="download" />} onClick={() => save(answer)} size="sm">
@@ -56,7 +58,7 @@ export function AnswerCard({ answer, url, title, children }: AnswerCardProps) {
   )
 }
 
-function BodyView({ shown }: { shown: ShownBody }) {
+function BodyView({ shown, url }: { shown: ShownBody; url: string }) {
   const { t } = useLingui()
   switch (shown.kind) {
     case 'empty':
@@ -80,14 +82,14 @@ function BodyView({ shown }: { shown: ShownBody }) {
         </div>
       )
     case 'page':
-      return <PageView page={shown.page} text={shown.text} />
+      return <PageView text={shown.text} url={url} />
     case 'text':
       return <SourceView text={shown.text} />
   }
 }
 
 /** A page is bought to be read; how it is written is there for whoever asks. */
-function PageView({ page, text }: { page: Part; text: string }) {
+function PageView({ text, url }: { text: string; url: string }) {
   const { t } = useLingui()
   const [look, setLook] = useState<'page' | 'source'>('page')
   return (
@@ -106,7 +108,9 @@ function PageView({ page, text }: { page: Part; text: string }) {
         <SourceView text={text} />
       ) : (
         <div aria-label={t`The answer`} className="rounded-lg border border-line px-4 py-5 sm:px-8 sm:py-6" role="region">
-          <HtmlView page={page} />
+          <Suspense fallback={<Spinner />}>
+            <HtmlView html={text} url={url} />
+          </Suspense>
         </div>
       )}
     </>

@@ -2,14 +2,13 @@ import { parseJson } from '#contract/json.ts'
 import { encodeBase64 } from '#x402/header.ts'
 import { headerOf } from './challenge.ts'
 import type { Answer } from './ask.ts'
-import { readHtml, type Part } from './html/read-html.ts'
 
 /** How an answer's body is shown: as text, a tree, a picture, or the words of a page. Nothing in it is carried out. */
 export type ShownBody =
   | { kind: 'empty' }
   | { kind: 'json'; value: unknown; text: string }
   | { kind: 'text'; text: string }
-  | { kind: 'page'; page: Part; text: string }
+  | { kind: 'page'; text: string }
   | { kind: 'image'; src: string }
   | { kind: 'binary' }
 
@@ -22,8 +21,7 @@ export function mimeTypeOf(answer: Pick<Answer, 'headers'>): string {
   return (headerOf(answer, 'content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 }
 
-/** @param url where the answer came from: the links of a page are relative to it */
-export function readBody(answer: Answer, url: string): ShownBody {
+export function readBody(answer: Answer): ShownBody {
   if (answer.body.length === 0) return { kind: 'empty' }
   const mimeType = mimeTypeOf(answer)
   if (IMAGE.test(mimeType)) return { kind: 'image', src: `data:${mimeType};base64,${encodeBase64(answer.body)}` }
@@ -36,11 +34,7 @@ export function readBody(answer: Answer, url: string): ShownBody {
       return { kind: 'text', text }
     }
   }
-  if (HTML.test(mimeType)) {
-    const page = readHtml(text, url)
-    if (page) return { kind: 'page', page, text }
-  }
-  return { kind: 'text', text }
+  return { kind: HTML.test(mimeType) ? 'page' : 'text', text }
 }
 
 function charsetOf(answer: Pick<Answer, 'headers'>): string {

@@ -1,6 +1,6 @@
 import { Trans } from '@lingui/react/macro'
-import type { ReactNode } from 'react'
-import type { Content, Part, Tag } from './read-html.ts'
+import { useMemo, type ReactNode } from 'react'
+import { readHtml, type Content, type Part, type Tag } from './read-html.ts'
 
 /** Of what a page says and how it is ordered, in this desk's own type. Headings stand below those around it. */
 const LOOK: Readonly<Record<Tag, { as: string; className?: string }>> = {
@@ -45,8 +45,16 @@ const LOOK: Readonly<Record<Tag, { as: string; className?: string }>> = {
   img: { as: 'span' },
 }
 
-/** A page to be read: made of our own elements, so nothing in it acts, loads or looks like this desk. */
-export function HtmlView({ page }: { page: Part }) {
+/** A page to be read: made of our own elements, so nothing in it acts, loads or looks like this desk. `url`: where it came from. */
+export function HtmlView({ html, url }: { html: string; url: string }) {
+  const page = useMemo(() => readHtml(html, url), [html, url])
+  if (!page) {
+    return (
+      <p className="text-sm text-muted">
+        <Trans>This page has no words, or too many to be shown here. Its source is all there, and it can be saved.</Trans>
+      </p>
+    )
+  }
   return (
     <div className="mx-auto max-w-160 leading-relaxed break-words [unicode-bidi:isolate]" dir="auto">
       {show(page.children)}

@@ -21,8 +21,10 @@ test('an article keeps its words and their order', () => {
   expect(
     read('<!doctype html><html><head><title>T</title><style>p{}</style></head><body><main><h1>Head</h1><p>One <em>two</em></p></main></body></html>'),
   ).toBe('div(h1(Head)p(One em(two)))')
-  expect(read('<ul><li>a<li>b</ul><p>x<p>y<table><tr><td>1<td>2<tr><td>3</table>')).toBe('ul(li(a)li(b))p(x)p(y)table(tr(td(1)td(2))tr(td(3)))')
-  expect(read('<b>bold <i>both</b> after</i>')).toBe('strong(bold em(both)) after')
+  expect(read('<!doctype html><ul><li>a<li>b</ul><p>x<p>y<table><tr><td>1<td>2<tr><td>3</table>')).toBe(
+    'ul(li(a)li(b))p(x)p(y)table(tbody(tr(td(1)td(2))tr(td(3))))',
+  )
+  expect(read('<b>bold <i>both</b> after</i>')).toBe('strong(bold em(both))em( after)')
   expect(read('a &amp; b &lt;c&gt; &eacute; &#8364; &#x1F600; &unknown; &#150; <3')).toBe('a & b <c> é € 😀 &unknown; – <3')
 })
 
@@ -53,7 +55,7 @@ test('a link leads to the web or nowhere, a picture is the page’s own or not t
 
 test('what belongs to no table stands before it, and parts of no table are plain', () => {
   expect(read('<table>loose<tr><td>in</td></tr></table>')).toContain('loose')
-  expect(read('<div><tr><td>x</td></tr></div>')).toBe('div(div(div(x)))')
+  expect(read('<div><tr><td>x</td></tr></div>')).toBe('div(x)')
 })
 
 test('what is hidden or without a word is not shown, and what is endless not either', () => {
@@ -64,7 +66,7 @@ test('what is hidden or without a word is not shown, and what is endless not eit
 })
 
 test('a page of nothing but beginnings is read in a moment', () => {
-  for (const piece of ['<a ', '<a "', `<a '"`, '<', '<!', '</p', '&#', '<p x="']) {
+  for (const piece of ['<a ', '<a "', `<a '"`, '<', '<!', '</p', '&#', '<p x="', '<div>', '<b>', '<a><p>', '<table>', '<table><tr><td>', '<p><b><i>']) {
     const started = performance.now()
     readHtml(piece.repeat(200_000 / piece.length), URL_OF_PAGE)
     expect(performance.now() - started, piece).toBeLessThan(3_000)
