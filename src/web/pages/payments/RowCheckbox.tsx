@@ -16,11 +16,11 @@ export function RowCheckbox({ row, checked, onToggle }: RowCheckboxProps) {
       <input
         aria-label={t`Select ${amount}, ${direction}`}
         checked={checked}
-        className="peer touch-target size-5 cursor-pointer appearance-none rounded-sm border border-edge bg-surface transition-colors checked:border-accent checked:bg-accent"
+        className="touch-target size-5 cursor-pointer appearance-none rounded-sm border border-edge bg-surface transition-colors checked:border-accent checked:bg-accent"
         onChange={(event) => onToggle(event.nativeEvent instanceof MouseEvent && event.nativeEvent.shiftKey)}
         type="checkbox"
       />
-      <Icon className="pointer-events-none absolute inset-0 m-auto text-on-accent opacity-0 peer-checked:opacity-100" name="check" />
+      {checked && <Icon className="pointer-events-none absolute inset-0 m-auto text-on-accent" name="check" />}
     </span>
   )
 }

@@ -3,17 +3,17 @@ import { msg } from '@lingui/core/macro'
 import * as v from 'valibot'
 import { browserStore } from '../../browser-store.ts'
 
-/** What the table can show. `pixels` is the least a column needs; `grow` takes a share of what is left. */
+/** What the table can show. `pixels` is the least a column needs; `grow` takes a share of what is left. The usual ones fit a laptop beside the menu. */
 export const columns = {
-  amount: { label: msg`Amount`, pixels: 184 },
+  amount: { label: msg`Amount`, pixels: 176 },
   status: { label: msg`Status`, pixels: 132 },
-  party: { label: msg`From or to`, pixels: 148 },
-  purpose: { label: msg`For`, pixels: 180, grow: true },
-  labels: { label: msg`Labels`, pixels: 128 },
+  party: { label: msg`From or to`, pixels: 124 },
+  purpose: { label: msg`For`, pixels: 140, grow: true },
+  labels: { label: msg`Labels`, pixels: 112 },
   network: { label: msg`Network`, pixels: 140 },
   reference: { label: msg`Reference`, pixels: 150, grow: true },
   transaction: { label: msg`Transaction`, pixels: 148 },
-  date: { label: msg`Date`, pixels: 192, end: true },
+  date: { label: msg`Date`, pixels: 184, end: true },
 } as const satisfies Record<string, { label: MessageDescriptor; pixels: number; grow?: true; end?: true }>
 
 export type ColumnName = keyof typeof columns
