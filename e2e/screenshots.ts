@@ -21,6 +21,9 @@ const SIZES = [
   { width: 390, height: 844 },
 ]
 
+/** Lists go on for ever. */
+const TALLEST = 2_400
+
 /** A browser without a graphics card draws a tall page anew at every change of its window. */
 const PATIENCE_MS = 120_000
 
@@ -70,9 +73,17 @@ async function draw(page: Page, name: string): Promise<void> {
       if (known) await page.screenshot({ path: join(import.meta.dirname, 'screenshots', `${known}.png`), animations: 'disabled', timeout: PATIENCE_MS })
       // As tall as what is on it: what sticks to the window's edges would otherwise stand in the middle of the picture.
       const height = await page.evaluate(() => document.documentElement.scrollHeight)
-      await page.setViewportSize({ width: size.width, height: Math.max(size.height, height) })
+      await page.setViewportSize({ width: size.width, height: Math.max(size.height, Math.min(height, TALLEST)) })
+      await page.waitForFunction(rowsAreDrawn)
       await page.screenshot({ path: join(all, `${shown}.png`), animations: 'disabled', timeout: PATIENCE_MS })
       await page.setViewportSize(size)
     }
   }
+}
+
+/** A list draws the rows that came into sight a few at a time. */
+function rowsAreDrawn(): boolean {
+  const last = [...document.querySelectorAll('[data-payment-row]')].at(-1)
+  const list = last?.closest('tbody, ul')
+  return !last || !list || last.getBoundingClientRect().bottom >= Math.min(window.innerHeight, list.getBoundingClientRect().bottom - 1)
 }
