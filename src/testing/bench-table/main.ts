@@ -6,13 +6,13 @@ import { openLongDesk } from '../long-desk.ts'
 /**
  * Scrolls a list of 100,000 payments in Chromium on a processor slowed down four times, beside 3,000 plain rows that are all there and take no
  * code, and prints how smooth it is against them, and memory, with their bars: 50 of 60 frames. It takes what `npm run build` made.
- * `--rows 20000` for another length. Ends with 1 when a bar is missed.
+ * `--rows 20000` for another length, `--slower 1` for the machine's own speed. Ends with 1 when a bar is missed.
  */
 
 const argument = (name: string, fallback: string) => process.argv[process.argv.indexOf(name) + 1 || process.argv.length] ?? fallback
 const ROWS = Number(argument('--rows', '100000'))
 const DIST = argument('--dist', 'dist')
-const SLOWER = 4
+const SLOWER = Number(argument('--slower', '4'))
 const SECONDS = 8
 const MB = 1024 * 1024
 /** Pixels a frame: ten rows a second, seventy, a thousand. */
