@@ -9,15 +9,21 @@ import { readMoves, type ChainLog, type TokenMove } from './erc20.ts'
 const CALLS = (['settle', 'settleWithPermit'] as const).map((name) => toFunctionSelector(getAbiItem({ abi: proxyAbi, name })).slice(2))
 const EVENTS: readonly string[] = (['Settled', 'SettledWithPermit'] as const).map((name) => toEventSelector(getAbiItem({ abi: proxyAbi, name })))
 
+/** Digits of the longest call that is read, and the most calls: data made of nothing but beginnings would take minutes. */
+const LONGEST = 2 * 4_096
+const MOST_CALLS = 256
+
 /**
  * The nonces of all permits of the same payer, payee, token and amount that stand in a transaction's data as calls of the proxy: what a contract hands on
- * stands there byte for byte. Whether such a call was made, the data does not say.
+ * stands there byte for byte. Whether such a call was made, the data does not say. None where more seem to stand there than anybody sends.
  */
 export function noncesWithin({ from, to, token, amountAtomic }: Authorization, input: Hex): Set<Hex> {
   const nonces = new Set<Hex>()
+  let calls = 0
   for (const call of CALLS) {
     for (let at = input.indexOf(call); at >= 0; at = input.indexOf(call, at + 1)) {
-      const permit = readPermit(`0x${input.slice(at)}`)
+      if (++calls > MOST_CALLS) return new Set()
+      const permit = readPermit(`0x${input.slice(at, at + LONGEST)}`)
       if (permit === undefined || permit.amountAtomic !== amountAtomic) continue
       if (isAddressEqual(permit.owner, from) && isAddressEqual(permit.to, to) && isAddressEqual(permit.token, token)) nonces.add(permit.nonce)
     }

@@ -1,4 +1,4 @@
-import { encodeFunctionData, parseAbi, type Hex } from 'viem'
+import { encodeFunctionData, parseAbi, toHex, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callOf, type Authorization } from '#chains/evm/authorization.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
@@ -83,6 +83,29 @@ test('one that only stands in the data beside another is not paid by what the ot
   expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
   expect((await final(other.paymentId)).signature).not.toBe(hash)
   expect(await readPaymentBody(desk.context, other.paymentId)).toMatchObject({ status: 'failed' })
+})
+
+test('one that rides along in a call of the proxy itself is not paid by what that call moved', async () => {
+  const all = await desk.parties({ method: 'permit2', validSeconds: 600 })
+  const [one, other] = [await handIn(all), await handIn(all)]
+  const { nonce } = other.authorization
+  const args = [BigInt(nonce) >> 8n, 1n << (BigInt(nonce) & 0xffn)] as const
+  const strike = { to: PERMIT2, data: encodeFunctionData({ abi: invalidateAbi, functionName: 'invalidateUnorderedNonces', args }) } as const
+  await queueFrom(desk.evm, all.payer, { ...strike, gas: 100_000n, tip: 3n * 10n ** 9n })
+  // The other's call stands between the head of this one and its signature, which is too far away to be read from the middle of any data.
+  const { to, data } = callOf(one.authorization)
+  const between = callOf(other.authorization)
+    .data.slice(2)
+    .padEnd(2 * 8_192, '0')
+  const head = 10 + 7 * 64
+  const apart = BigInt(8 * 32 + between.length / 2)
+  const far = `${data.slice(0, head)}${toHex(apart, { size: 32 }).slice(2)}${between}${data.slice(head + 64)}` as Hex
+  const hash = await queueFrom(desk.evm, await desk.evm.wallet(10n ** 18n), { to, data: far, tip: 2n * 10n ** 9n })
+  await desk.evm.mine()
+  expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+  expect((await final(other.paymentId)).signature).not.toBe(hash)
+  expect(await readPaymentBody(desk.context, other.paymentId)).toMatchObject({ status: 'failed' })
+  expect(await readPaymentBody(desk.context, one.paymentId)).toMatchObject({ status: 'finalized', signature: hash })
 })
 
 test('one that another transaction has only carried along is paid by its own, and does not keep the other from being paid', async () => {

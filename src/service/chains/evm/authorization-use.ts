@@ -1,9 +1,10 @@
-import { erc20Abi, getAbiItem, TransactionNotFoundError, TransactionReceiptNotFoundError, type Hex, type PublicClient } from 'viem'
+import { erc20Abi, getAbiItem, isAddressEqual, TransactionNotFoundError, TransactionReceiptNotFoundError, type Hex, type PublicClient } from 'viem'
 import { authorizationAbi, carriesOut, permit2Abi, type Authorization } from '#chains/evm/authorization.ts'
 import { countCarried, noncesWithin } from '#chains/evm/permit-carrier.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { readMoves } from '#chains/evm/erc20.ts'
 import { checksumAddress } from '#contract/address.ts'
+import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import type { Network } from '#contract/network.ts'
 import { MAX_PROOF_AGE_MS } from '#x402/methods.ts'
 import type { Ending, Use } from '../contracts.ts'
@@ -118,7 +119,13 @@ async function isCarriedOut(client: PublicClient, authorization: Authorization, 
  * Whether another contract had the proxy carry it out. That a permit stands in the data proves no call of it, so all that stand there, were used
  * by then and would move the same must have moved it: one transfer is never taken for two payments.
  */
-async function isHandedOn(client: PublicClient, authorization: Authorization, { hash, input }: { hash: Hex; input: Hex }): Promise<boolean> {
+async function isHandedOn(
+  client: PublicClient,
+  authorization: Authorization,
+  { hash, to, input }: { hash: Hex; to: Hex | null; input: Hex },
+): Promise<boolean> {
+  // The proxy itself hands nothing on: what it was called with is that one payment.
+  if (to === null || isAddressEqual(to, EXACT_PERMIT2_PROXY)) return false
   const nonces = noncesWithin(authorization, input)
   if (!nonces.has(authorization.nonce)) return false
   const { logs, blockNumber } = await client.getTransactionReceipt({ hash })
