@@ -92,6 +92,36 @@ test('a server that cannot be reached is told apart from a wrong query', async (
   expect((await opened.db.execute(sql`select 1 as one`)).rows).toEqual([{ one: 1 }])
 })
 
+test('a connection that breaks in a transaction fails the transaction and nothing else', async () => {
+  await using database = await createTestDatabase('postgres')
+  const warnings: string[] = []
+  await using opened = await openDatabase(database.target, { ...SCHEMA, onWarning: ({ message }) => warnings.push(message) })
+  const broken = await opened.db
+    .transaction(async (tx) => {
+      const { rows } = await tx.execute<{ pid: number }>(sql`select pg_backend_pid() as pid`)
+      await opened.db.execute(sql`select pg_terminate_backend(${rows[0]?.pid})`)
+      // Lost between two queries, when nobody waits for an answer on it.
+      await expect.poll(() => warnings).not.toEqual([])
+      await tx.execute(sql`select 1`)
+    })
+    .catch((error: unknown) => error)
+  expect(isDatabaseUnavailable(broken)).toBe(true)
+  expect((await opened.db.execute(sql`select 1 as one`)).rows).toEqual([{ one: 1 }])
+})
+
+test('a start whose connection breaks while it waits to migrate fails in words', async () => {
+  await using database = await createTestDatabase('postgres')
+  await using other = await openDatabase(database.target, SCHEMA)
+  const waiting = sql`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and not granted`
+  const failed = await other.db.transaction(async (tx) => {
+    await tx.execute(sql`select pg_advisory_xact_lock(4020001)`)
+    const start = openDatabase(database.target, SCHEMA).catch((error: unknown) => error)
+    await expect.poll(async () => (await tx.execute(waiting)).rows.length).toBe(1)
+    return start
+  })
+  expect(isDatabaseUnavailable(failed)).toBe(true)
+})
+
 test('a query that takes too long is cut off by the server', { timeout: 30_000 }, async () => {
   await using database = await createTestDatabase('postgres')
   await using opened = await openDatabase(database.target, SCHEMA)

@@ -14,7 +14,8 @@ const POOL_SIZE = 10
 const MIGRATION_LOCK = 4_020_001
 
 export async function openServer(url: string, options: OpenOptions): Promise<OpenDatabase> {
-  await runMigrations(url, options)
+  const onWarning = options.onWarning ?? (() => {})
+  await runMigrations(url, options, onWarning)
   const pool = new pg.Pool({
     connectionString: url,
     max: POOL_SIZE,
@@ -23,9 +24,10 @@ export async function openServer(url: string, options: OpenOptions): Promise<Ope
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: STATEMENT_TIMEOUT_MS,
   })
-  const onWarning = options.onWarning ?? (() => {})
-  // An idle connection that breaks is replaced; without a listener it would end the process.
-  pool.on('error', onWarning)
+  // A connection that breaks is replaced, and a transaction on it fails by its next query; without listeners of both its pool, which hears it
+  // while it is idle, and its own, it would end the process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => void client.on('error', onWarning))
   const listener = openListener(
     () => new pg.Client({ connectionString: url, application_name: `paydesk-${options.schema}-listen`, keepAlive: true }),
     onWarning,
@@ -41,8 +43,9 @@ export async function openServer(url: string, options: OpenOptions): Promise<Ope
   }
 }
 
-async function runMigrations(url: string, options: OpenOptions): Promise<void> {
+async function runMigrations(url: string, options: OpenOptions, onWarning: (error: Error) => void): Promise<void> {
   const client = new pg.Client({ connectionString: url, application_name: `paydesk-${options.schema}-migrate`, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
+  client.on('error', onWarning)
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
