@@ -45,6 +45,6 @@ test('rejecting in the demo wallet pays nothing', async ({ net, chains, visitor 
   await page.getByRole('button', { name: 'Pay with Demo wallet' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
 
-  await expect(page.getByRole('alert').filter({ hasText: 'You cancelled in Demo wallet.' })).toContainText('Nothing was sent.')
+  await expect(page.getByRole('alert').filter({ hasText: 'You cancelled in Demo wallet' })).toContainText('Nothing was sent.')
   expect(await countSent(chains, net.wallets.buyer.evm.address)).toBe(sent)
 })

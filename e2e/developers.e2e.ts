@@ -19,7 +19,7 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   await expectAccessibleInBothThemes(page)
   person.ethereum.signing = 'reject'
   await dialog.getByRole('button', { name: 'Sign with MetaMask' }).click()
-  await expect(dialog.getByText('You cancelled in MetaMask.')).toBeVisible()
+  await expect(dialog.getByText('You cancelled in MetaMask')).toBeVisible()
   person.ethereum.signing = 'approve'
   await dialog.getByRole('button', { name: 'Sign with MetaMask' }).click()
   await expect(dialog.getByRole('heading', { name: 'Copy your key now' })).toBeVisible()

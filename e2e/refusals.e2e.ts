@@ -14,7 +14,7 @@ test('whoever rejects in the wallet has paid nothing and can sign the same payme
 
   ethereum.signing = 'reject'
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('alert').filter({ hasText: 'You cancelled in MetaMask.' })).toContainText('Nothing was sent.')
+  await expect(page.getByRole('alert').filter({ hasText: 'You cancelled in MetaMask' })).toContainText('Nothing was sent.')
   expect(await countSent(chains, ethereum.address)).toBe(0)
 
   ethereum.signing = 'approve'
@@ -31,7 +31,7 @@ test('a rejection in a Solana wallet is the same', async ({ net, chains, buyer }
 
   solana.signing = 'reject'
   await signButton(page, 'Phantom').click()
-  await expect(page.getByRole('alert').filter({ hasText: 'You cancelled in Phantom.' })).toContainText('Nothing was sent.')
+  await expect(page.getByRole('alert').filter({ hasText: 'You cancelled in Phantom' })).toContainText('Nothing was sent.')
 
   solana.signing = 'approve'
   await signButton(page, 'Phantom').click()

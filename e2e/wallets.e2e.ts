@@ -76,7 +76,7 @@ test('one wallet is asked for one signature at a time, across tabs', async ({ ne
   await openCheckout(second, onEthereum(net, '0.012'))
   await review(second, 'MetaMask')
   await signButton(second, 'MetaMask').click()
-  await expect(second.getByRole('alert').filter({ hasText: 'MetaMask is asking in another tab.' })).toContainText('Nothing was sent.')
+  await expect(second.getByRole('alert').filter({ hasText: 'MetaMask is asking in another tab' })).toContainText('Nothing was sent.')
   expect(ethereum.requests.filter((method) => method === 'eth_sendTransaction')).toHaveLength(1)
 
   answered.resolve()

@@ -2,6 +2,7 @@ import { defineConfig } from '@lingui/cli'
 import { formatter } from '@lingui/format-po'
 
 const test = '**/*.test.*'
+const PAYING = ['payment/**', 'errors/troubles.ts', 'errors/refusals.ts', 'errors/proof-reasons.ts'].map((path) => `<rootDir>/src/web/${path}`)
 
 /**
  * The words of the dashboard. English stands in the code; `npm run i18n:extract` writes what is to translate beside this file.
@@ -19,11 +20,11 @@ export default defineConfig({
     {
       path: '<rootDir>/src/web/locales/{locale}/desk',
       include: ['<rootDir>/src/web'],
-      exclude: [test, '<rootDir>/src/web/pages/**', '<rootDir>/src/web/payment/**', '<rootDir>/src/web/wallet/*/**', '<rootDir>/src/web/wallet/*.ts'],
+      exclude: [test, ...PAYING, '<rootDir>/src/web/pages/**', '<rootDir>/src/web/wallet/*/**', '<rootDir>/src/web/wallet/*.ts'],
     },
     {
       path: '<rootDir>/src/web/locales/{locale}/paying',
-      include: ['<rootDir>/src/web/payment', '<rootDir>/src/web/wallet'],
+      include: [...PAYING, '<rootDir>/src/web/wallet'],
       exclude: [test, '<rootDir>/src/web/wallet/*.tsx'],
     },
     { path: '<rootDir>/src/web/locales/{locale}/{name}', include: ['<rootDir>/src/web/pages/{name}'], exclude: [test] },

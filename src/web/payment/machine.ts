@@ -1,7 +1,7 @@
 import { familyOf } from '#contract/network.ts'
 import type { Built, Finding, Landed, PaymentOrder, Reading, Review, Sent, Trouble } from './order.ts'
 import { verdictOf } from './review.ts'
-import { describeTrouble } from './trouble-words.ts'
+import { describeTrouble } from '../errors/troubles.ts'
 
 /**
  * The payment machine: one pure function from a state and an event to the next state. Checkout and every other page that pays use it.

@@ -7,7 +7,7 @@ import { mayHaveLeft, reduce, startPayment, type PaymentEvent, type PaymentState
 import type { PaymentOrder } from './order.ts'
 import type { Ports } from './ports.ts'
 import { follow } from './reconcile.ts'
-import { describeTrouble } from './trouble-words.ts'
+import { describeTrouble } from '../errors/troubles.ts'
 
 /** Below this, signing is not offered: a person could not finish in time. */
 export const SIGN_MARGIN_MS = 10_000

@@ -1,7 +1,8 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { useState } from 'react'
-import { describeError } from '../api/error-words.ts'
+import { describeError } from '../errors/codes.ts'
+import { inOne } from '../errors/in-one.ts'
 import { ApiError } from '../api/errors.ts'
 import { signIn } from '../api/session.ts'
 import { shortAddress } from '#contract/known-address.ts'
@@ -83,10 +84,7 @@ function isSame(one: ConnectedAccount | undefined, other: ConnectedAccount): boo
 }
 
 function troubleOf(error: unknown, { walletName }: ConnectedAccount): string {
-  if (error instanceof ApiError) {
-    const { title, body } = describeError(error)
-    return t`${title}. ${body}`
-  }
+  if (error instanceof ApiError) return inOne(describeError(error))
   // The wallet side has words for its own refusals; its code is not part of the shell, so its name is what tells it.
   if (error instanceof Error && error.name === 'WalletProblem') return error.message
   return t`${walletName} did not sign. Nothing was sent.`

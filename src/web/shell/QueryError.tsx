@@ -1,5 +1,5 @@
 import { Trans } from '@lingui/react/macro'
-import { describeError } from '../api/error-words.ts'
+import { describeError } from '../errors/codes.ts'
 import { SignIn } from '../session/SignIn.tsx'
 import { Button } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/ErrorState.tsx'

@@ -1,5 +1,5 @@
 import { Trans } from '@lingui/react/macro'
-import { describeError } from '../api/error-words.ts'
+import { describeError } from '../errors/codes.ts'
 import { Banner } from '../ui/Banner.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Time } from '../ui/Time.tsx'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { describeTrouble, isNothingSent, type WalletSignal } from '../payment/trouble-words.ts'
+import { describeTrouble, isNothingSent, type WalletSignal } from '../errors/troubles.ts'
 import { WalletTimeout } from './bounded.ts'
 import { signalOf, WalletProblem } from './errors.ts'
 
@@ -35,7 +35,7 @@ describe('every wallet signal has its meaning', () => {
 })
 
 test('words name the wallet and say that nothing was sent only where that is certain', () => {
-  expect(describeTrouble('rejected', 'Phantom')).toEqual({ code: 'REJECTED', title: 'You cancelled in Phantom.', body: 'Nothing was sent.' })
+  expect(describeTrouble('rejected', 'Phantom')).toEqual({ code: 'REJECTED', title: 'You cancelled in Phantom', body: 'Nothing was sent.' })
   for (const [, , signal, nothingSent] of rows) {
     const { title, body } = describeTrouble(signal, 'Phantom')
     expect(`${title} ${body}`).not.toContain('{wallet}')

@@ -1,4 +1,5 @@
-import { troubles, type WalletSignal } from '../payment/trouble-words.ts'
+import { inOne } from '../errors/in-one.ts'
+import { describeTrouble, type WalletSignal } from '../errors/troubles.ts'
 import { WalletTimeout } from './bounded.ts'
 
 /** A wallet did not do what was asked, in words for the person. */
@@ -8,8 +9,7 @@ export class WalletProblem extends Error {
   readonly walletName: string
 
   constructor(signal: WalletSignal, walletName: string, options?: ErrorOptions) {
-    const { title, body } = troubles[signal].words(walletName)
-    super(`${title} ${body}`, options)
+    super(inOne(describeTrouble(signal, walletName)), options)
     this.signal = signal
     this.walletName = walletName
   }

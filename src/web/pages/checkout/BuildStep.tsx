@@ -3,7 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { shortAddress } from '#contract/known-address.ts'
 import { familyOf } from '#contract/network.ts'
-import { errorWords } from '../../api/error-words.ts'
+import { codes } from '../../errors/codes.ts'
 import { usePauseSeconds } from '../../api/pause.ts'
 import { serverNow } from '../../clock.ts'
 import type { PaymentState } from '../../payment/machine.ts'
@@ -162,8 +162,8 @@ function SlowNotice({ onChange }: Pick<BuildStepProps, 'onChange'>) {
 
 /** A refusal that says no to what was asked for, however often, until something else is asked. */
 function needsChange(code: string): boolean {
-  if (!Object.hasOwn(errorWords, code)) return false
-  const { retry, action } = errorWords[code as keyof typeof errorWords]
+  if (!Object.hasOwn(codes, code)) return false
+  const { retry, action } = codes[code as keyof typeof codes]
   return retry === 'after_change' && action === 'none'
 }
 

@@ -4,7 +4,7 @@ import { findAsset, type Asset, type Network } from '#contract/network.ts'
 import { differingTerm, readLink, type LinkTerms } from '#contract/payment-link.ts'
 import { callProxy, proxyAddress } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import { refusalOf, tellRefusal, type RefusalReason } from '../../payment/refusal-words.ts'
+import { refusalOf, tellRefusal, type RefusalReason } from '../../errors/refusals.ts'
 
 /** A link whose terms the proxy found genuine and the page found equal to what stands in the link. */
 export type OpenLink = {

@@ -1,5 +1,5 @@
 import { ApiError } from '../../api/errors.ts'
-import { describeRefusal, refusalOf, tellRefusal } from '../../payment/refusal-words.ts'
+import { describeRefusal, refusalOf, tellRefusal } from '../../errors/refusals.ts'
 import { Banner } from '../../ui/Banner.tsx'
 
 /** Why a key was not made or ended. An answer that was lost may have made one, whose text nobody saw. */

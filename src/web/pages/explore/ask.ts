@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import { describeError } from '../../api/error-words.ts'
+import { describeError } from '../../errors/codes.ts'
 import { MAX_RELAYED_BYTES } from '#contract/relay.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import type { ResourceRequest } from './request.ts'

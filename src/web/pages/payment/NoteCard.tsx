@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useId, useState, type FormEvent } from 'react'
-import { describeError } from '../../api/error-words.ts'
+import { describeError } from '../../errors/codes.ts'
+import { inOne } from '../../errors/in-one.ts'
 import { labelsQuery, notesQuery, writeNotes, type NoteChange } from '../../api/notes.ts'
 import { useSession } from '../../api/session.ts'
 import { Banner } from '../../ui/Banner.tsx'
@@ -18,6 +19,7 @@ import { UntrustedText } from '../../ui/UntrustedText.tsx'
 
 /** What the reader's side writes beside a payment: labels, a note, the mark of the books. The payer never sees it. */
 export function NoteCard({ paymentId }: { paymentId: string }) {
+  const { t } = useLingui()
   const session = useSession()
   const signedIn = session.kind === 'known' && session.viewer !== null
   const { data, error, refetch } = useQuery({ ...notesQuery([paymentId]), enabled: signedIn })
@@ -57,7 +59,7 @@ export function NoteCard({ paymentId }: { paymentId: string }) {
       )}
       {problem !== undefined && (
         <Banner className="mt-4" role="alert" tone="bad">
-          {describeError(problem).title}. <Trans>Your change was not kept.</Trans>
+          {inOne({ title: describeError(problem).title, body: t`Your change was not kept.` })}
         </Banner>
       )}
     </Card>

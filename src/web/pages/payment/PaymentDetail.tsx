@@ -17,6 +17,7 @@ import { PaymentFacts } from './PaymentFacts.tsx'
 import { ReceiptCard } from './ReceiptCard.tsx'
 import { ReturnCard } from './ReturnCard.tsx'
 import { StateBanner } from './StateBanner.tsx'
+import { inOne } from '../../errors/in-one.ts'
 import { stateWords, titleWords } from './state-words.ts'
 import { TruthCard } from './TruthCard.tsx'
 
@@ -27,7 +28,7 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
   const before = useRef(status)
 
   useEffect(() => {
-    if (before.current !== status) announce(`${title}. ${stateWords(payment)}`)
+    if (before.current !== status) announce(inOne({ title, body: stateWords(payment) }))
     before.current = status
   }, [status, title, payment])
 

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { formatAmount } from '#contract/amount.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { isPaid } from '#contract/payment.ts'
-import { describeError } from '../../api/error-words.ts'
+import { describeError } from '../../errors/codes.ts'
+import { inOne } from '../../errors/in-one.ts'
 import { useSession } from '../../api/session.ts'
 import { pathTo } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
@@ -19,6 +20,7 @@ import { readReturned } from './returned.ts'
 /** For the payee of a payment that arrived: what went back of it, and a payment that sends the rest, through the same review as any other. */
 export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
   const session = useSession()
+  const { t } = useLingui()
   const viewer = session.kind === 'known' ? session.viewer : null
   const mine = viewer !== null && (viewer.wallets === 'all' || viewer.wallets.includes(payment.recipient))
   const { data, error } = useQuery({
@@ -80,7 +82,7 @@ export function ReturnCard({ payment }: { payment: PaymentStatusBody }) {
         </>
       ) : error ? (
         <p className="text-sm text-muted">
-          {describeError(error).title}. <Trans>What went back is not known, so nothing can be sent back from here.</Trans>
+          {inOne({ title: describeError(error).title, body: t`What went back is not known, so nothing can be sent back from here.` })}
         </p>
       ) : (
         <Skeleton className="h-16" />

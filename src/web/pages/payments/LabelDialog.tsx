@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useId, useState, type FormEvent } from 'react'
-import { describeError } from '../../api/error-words.ts'
+import { describeError } from '../../errors/codes.ts'
 import { labelsQuery } from '../../api/notes.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'

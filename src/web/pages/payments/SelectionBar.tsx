@@ -1,7 +1,7 @@
 import { plural } from '@lingui/core/macro'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
-import { describeError } from '../../api/error-words.ts'
+import { describeError } from '../../errors/codes.ts'
 import { MOST_AT_ONCE, writeNotes, type NoteChange } from '../../api/notes.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { Button } from '../../ui/Button.tsx'

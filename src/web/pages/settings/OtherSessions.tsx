@@ -3,7 +3,7 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { callProxy } from '../../api/client.ts'
-import { describeError } from '../../api/error-words.ts'
+import { describeError } from '../../errors/codes.ts'
 import { shortAddress } from '#contract/known-address.ts'
 import { formatList } from '../../locales/formats.ts'
 import { Button } from '../../ui/Button.tsx'
@@ -44,7 +44,7 @@ export function OtherSessions() {
         <Trans>Other browsers</Trans>
       </h3>
       {!data && !error && <Skeleton className="mt-3 h-10" />}
-      {error && <p className="mt-1 text-sm text-muted">{describeError(error).title}.</p>}
+      {error && <p className="mt-1 text-sm text-muted">{describeError(error).title}</p>}
       {others?.length === 0 && (
         <p className="mt-1 text-sm text-muted">
           <Trans>Your wallets are signed in nowhere else.</Trans>

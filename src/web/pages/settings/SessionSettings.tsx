@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
-import { describeError } from '../../api/error-words.ts'
+import { describeError } from '../../errors/codes.ts'
 import { signOut, useSession } from '../../api/session.ts'
 import { SignIn } from '../../session/SignIn.tsx'
 import { Address } from '../../ui/Address.tsx'

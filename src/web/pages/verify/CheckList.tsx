@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import type { Asset } from '#contract/network.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import { sayMatch } from '../../payment/match-words.ts'
-import { reasonWords } from '../../payment/reason-words.ts'
+import { proofReasons } from '../../errors/proof-reasons.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
@@ -120,7 +120,7 @@ function Value({ check, text, asset }: { check: Check; text: string; asset: Asse
 
 function Difference({ check, asset }: { check: Check; asset: Asset | undefined }) {
   const { t } = useLingui()
-  const words = check.reason && reasonWords[check.reason]
+  const words = check.reason && proofReasons[check.reason]
   return (
     <>
       {words && <p className="mb-1 font-medium">{t(words.title)}</p>}

@@ -2,7 +2,8 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useRef, type ReactNode } from 'react'
 import { explorerLink, type Asset, type Network } from '#contract/network.ts'
 import { pathTo } from '../../paths.ts'
-import { reasonWords } from '../../payment/reason-words.ts'
+import { inOne } from '../../errors/in-one.ts'
+import { proofReasons } from '../../errors/proof-reasons.ts'
 import { Link } from '../../router/Link.tsx'
 import { SignIn } from '../../session/SignIn.tsx'
 import { Address } from '../../ui/Address.tsx'
@@ -31,7 +32,7 @@ export function ResultCard({ result, network, asset, children }: ResultCardProps
   const verdict = verdictOf(result)
   const { title, body, tone, icon } = verdictWords[verdict]
   const bad = firstBad(result.checks)
-  const why = bad?.reason && reasonWords[bad.reason]
+  const why = bad?.reason && proofReasons[bad.reason]
   const said = t(title)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => announce(said), [said, result])
@@ -49,7 +50,7 @@ export function ResultCard({ result, network, asset, children }: ResultCardProps
           <h2 className="scroll-mt-24 text-lg font-semibold" data-verdict={verdict} ref={heading} tabIndex={-1}>
             {said}
           </h2>
-          <p className="text-sm text-muted">{why ? `${t(why.title)}. ${t(why.body)}` : t(body)}</p>
+          <p className="text-sm text-muted">{why ? inOne({ title: t(why.title), body: t(why.body) }) : t(body)}</p>
         </div>
       </div>
       {result.undecided && verdict !== 'invalid' && (

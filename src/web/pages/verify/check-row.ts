@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { formatAmount } from '#contract/amount.ts'
 import { i18n } from '../../locales/i18n.ts'
-import { reasonWords } from '../../payment/reason-words.ts'
+import { proofReasons } from '../../errors/proof-reasons.ts'
 import type { BatchRow } from './batch.ts'
 import { firstBad, verdictOf, type Verdict } from './check.ts'
 import { factsOf } from './facts.ts'
@@ -23,7 +23,7 @@ export type RowContext = {
 export async function checkRow({ name, proof }: BatchRow, expected: Expected, { mine, seen }: RowContext): Promise<Line> {
   const found = recognize(proof)
   const empty = { name, amount: '', payer: '', transaction: '' }
-  if (found.kind !== 'proof') return { ...empty, verdict: 'invalid', reason: found.kind === 'problem' ? found.text : i18n._(reasonWords.malformed.title) }
+  if (found.kind !== 'proof') return { ...empty, verdict: 'invalid', reason: found.kind === 'problem' ? found.text : i18n._(proofReasons.malformed.title) }
   const facts = factsOf(found.payment)
   const about = { ...empty, amount: facts.amountAtomic === null ? '' : formatAmount(facts.amountAtomic, expected.asset.decimals), payer: facts.payer ?? '' }
   const id = facts.transaction ?? JSON.stringify(found.payment.payload)
@@ -34,7 +34,7 @@ export async function checkRow({ name, proof }: BatchRow, expected: Expected, { 
     const result = await checkOnly({ header: found.header, payment: found.payment, facts, expected }, mine)
     const bad = firstBad(result.checks)
     const news = result.undecided ?? (result.already ? t`It was accepted before.` : '')
-    return { ...about, verdict: verdictOf(result), reason: bad?.reason ? i18n._(reasonWords[bad.reason].title) : news, transaction: result.transaction ?? '' }
+    return { ...about, verdict: verdictOf(result), reason: bad?.reason ? i18n._(proofReasons[bad.reason].title) : news, transaction: result.transaction ?? '' }
   } catch (error) {
     return { ...about, verdict: 'unknown', reason: error instanceof Error ? error.message : '' }
   }

@@ -1,4 +1,4 @@
-import type { KnownReason } from '../../payment/reason-words.ts'
+import type { KnownReason } from '../../errors/proof-reasons.ts'
 
 /** One thing that was looked at. `open`: nobody could tell. */
 export type Check = {

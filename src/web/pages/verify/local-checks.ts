@@ -5,7 +5,7 @@ import { checkTokenPayment, type TokenRule } from '#chains/solana/token-payment.
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { EXACT_SCHEME, methodsOf } from '#x402/methods.ts'
 import type { PaymentPayload } from '#x402/payload.ts'
-import type { KnownReason } from '../../payment/reason-words.ts'
+import type { KnownReason } from '../../errors/proof-reasons.ts'
 import type { Check } from './check.ts'
 import type { Facts } from './facts.ts'
 

@@ -5,7 +5,7 @@ import { familyOf } from '#contract/network.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { Receipt } from '#contract/receipt.ts'
 import { decodeBase64 } from '#x402/header.ts'
-import type { KnownReason } from '../../payment/reason-words.ts'
+import type { KnownReason } from '../../errors/proof-reasons.ts'
 import type { Check } from './check.ts'
 
 /**

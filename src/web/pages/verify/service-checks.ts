@@ -7,8 +7,9 @@ import { methodOf, type PaymentPayload } from '#x402/payload.ts'
 import { toV1, type Requirements } from '#x402/requirements.ts'
 import { call } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import { describeError } from '../../api/error-words.ts'
-import { readReason } from '../../payment/reason-words.ts'
+import { describeError } from '../../errors/codes.ts'
+import { inOne } from '../../errors/in-one.ts'
+import { readReason } from '../../errors/proof-reasons.ts'
 import type { Check } from './check.ts'
 import type { Expected } from './local-checks.ts'
 
@@ -134,7 +135,7 @@ function explain(error: unknown): ServiceView {
   }
   const fields = error.code === 'INVALID_PARAMETERS' ? Object.values(error.details).filter((text) => typeof text === 'string') : []
   const words = describeError(error)
-  return { ...NOTHING, undecided: fields.length > 0 ? fields.join(' ') : `${words.title}. ${words.body}`, signIn: words.action === 'sign_in' }
+  return { ...NOTHING, undecided: fields.length > 0 ? fields.join(' ') : inOne(words), signIn: words.action === 'sign_in' }
 }
 
 /** What the service reads from a proof or a record is its own word; what it reads from the chain is its node's. */

@@ -1,6 +1,6 @@
 import type { Built, PaymentOrder } from '../../payment/order.ts'
 import type { WalletAnswer } from '../../payment/ports.ts'
-import { describeUnsigned } from '../../payment/trouble-words.ts'
+import { describeUnsigned } from '../../errors/troubles.ts'
 import { signalOf } from '../errors.ts'
 import type { SolanaSigner } from './standard.ts'
 

@@ -1,7 +1,8 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { canRebuild, isPaid } from '../../../payment/machine.ts'
-import { readReason, reasonWords } from '../../../payment/reason-words.ts'
+import { inOne } from '../../../errors/in-one.ts'
+import { readReason, proofReasons } from '../../../errors/proof-reasons.ts'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
 import { Button } from '../../../ui/Button.tsx'
@@ -27,7 +28,9 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
   const { asset } = state.order
   const rose = again && again.terms.amountAtomic > terms.amountAtomic
   const reason = delivered?.delivery.reason
-  const words = reason ? reasonWords[readReason(reason)] : undefined
+  const words = reason ? proofReasons[readReason(reason)] : undefined
+  // Asking again costs nothing, but a proof that is bad for good is not what to press first.
+  const hopeless = words?.retry === 'never'
   const paid = isPaid(state)
   const over = canRebuild(state)
   const said = isChallenge(read) ? read.error : null
@@ -41,11 +44,7 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
           </Trans>
         </p>
       ) : (
-        words && (
-          <p className="text-sm">
-            <span className="font-medium">{t(words.title)}.</span> {t(words.body)}
-          </p>
-        )
+        words && <p className="text-sm">{inOne({ title: t(words.title), body: t(words.body) })}</p>
       )}
       {said && (
         <p className="mt-1 text-sm text-muted">
@@ -67,7 +66,7 @@ export function RefusedCard({ view, answer, onPayAnew }: RefusedCardProps) {
         <Checkbox checked={agreed} className="mt-4" label={<Trans>I want to pay a second time.</Trans>} onChange={(event) => setAgreed(event.target.checked)} />
       )}
       <div className="mt-4 flex flex-wrap gap-2">
-        <Button busy={sending} icon={<Icon name="refresh" />} onClick={() => send()} variant={over ? 'secondary' : 'primary'}>
+        <Button busy={sending} icon={<Icon name="refresh" />} onClick={() => send()} variant={over || hopeless ? 'secondary' : 'primary'}>
           <Trans>Ask again with the same payment</Trans>
         </Button>
         {again && (paid || over) && (

@@ -10,7 +10,7 @@ import { familyOf, type Network } from '#contract/network.ts'
 import { serverNow } from '../../../clock.ts'
 import type { PaymentOrder, Trouble } from '../../../payment/order.ts'
 import type { PaymentService } from '../../../payment/ports.ts'
-import { describeTrouble } from '../../../payment/trouble-words.ts'
+import { describeTrouble } from '../../../errors/troubles.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../../rpc/call.ts'
 
 /** How long what was built is offered for signing. */

@@ -1,18 +1,21 @@
-import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
 import { i18n } from '../locales/i18n.ts'
-import { ApiError, type ApiErrorCode } from './errors.ts'
-import type { Guidance } from './guidance.ts'
+import { ApiError, type ApiErrorCode } from '../api/errors.ts'
+import type { ErrorRow } from './row.ts'
 
-export type ErrorWords = Guidance & {
-  title: MessageDescriptor
-  body: MessageDescriptor
-  /** What the button does; none where pressing anything would not help. */
-  action: 'retry' | 'sign_in' | 'none'
+/** What a page that only reads can offer. */
+type CodeRow = ErrorRow & { action: 'retry' | 'sign_in' | 'none' }
+
+const misfit: CodeRow = {
+  who: 'us',
+  title: msg`This page and the service do not fit together`,
+  body: msg`Reload the page. If it stays, tell the operator.`,
+  action: 'retry',
+  retry: 'after_change',
 }
 
-/** Every way a reading can fail, in the reader's terms. A missing code does not compile. */
-export const errorWords: Readonly<Record<ApiErrorCode, ErrorWords>> = {
+/** The table's part for codes of the service, the proxy and the connection. A missing code does not compile. */
+export const codes: Readonly<Record<ApiErrorCode, CodeRow>> = {
   INVALID_PARAMETERS: {
     who: 'you',
     title: msg`That request does not add up`,
@@ -56,13 +59,7 @@ export const errorWords: Readonly<Record<ApiErrorCode, ErrorWords>> = {
     action: 'none',
     retry: 'after_change',
   },
-  METHOD_NOT_ALLOWED: {
-    who: 'us',
-    title: msg`This page and the service do not fit together`,
-    body: msg`Reload the page. If it stays, tell the operator.`,
-    action: 'retry',
-    retry: 'after_change',
-  },
+  METHOD_NOT_ALLOWED: misfit,
   IDEMPOTENCY_CONFLICT: {
     who: 'us',
     title: msg`This payment was already begun differently`,
@@ -84,13 +81,7 @@ export const errorWords: Readonly<Record<ApiErrorCode, ErrorWords>> = {
     action: 'none',
     retry: 'after_change',
   },
-  UNSUPPORTED_MEDIA_TYPE: {
-    who: 'us',
-    title: msg`This page and the service do not fit together`,
-    body: msg`Reload the page. If it stays, tell the operator.`,
-    action: 'retry',
-    retry: 'after_change',
-  },
+  UNSUPPORTED_MEDIA_TYPE: misfit,
   RATE_LIMIT: {
     who: 'time',
     title: msg`Paused for a moment`,
@@ -143,7 +134,7 @@ export const errorWords: Readonly<Record<ApiErrorCode, ErrorWords>> = {
   },
 }
 
-const unexpected: ErrorWords = {
+const unexpected: CodeRow = {
   who: 'us',
   title: msg`Something went wrong in this page`,
   body: msg`Reload it. Nothing was sent.`,
@@ -151,11 +142,11 @@ const unexpected: ErrorWords = {
   retry: 'safe',
 }
 
-type ToldWords = Pick<ErrorWords, 'who' | 'action'> & { title: string; body: string; detail?: string }
+type ToldWords = Pick<CodeRow, 'who' | 'action'> & { title: string; body: string; detail?: string }
 
 /** What to tell of any error, in the reader's language, and the line to quote in a report. */
 export function describeError(error: unknown): ToldWords {
-  const { who, action, title, body } = error instanceof ApiError ? errorWords[error.code] : unexpected
+  const { who, action, title, body } = error instanceof ApiError ? codes[error.code] : unexpected
   const words = { who, action, title: i18n._(title), body: i18n._(body) }
   if (!(error instanceof ApiError)) return words
   const detail = [error.code, error.requestId].filter(Boolean).join(' · ')

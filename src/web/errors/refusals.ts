@@ -1,20 +1,14 @@
-import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { i18n } from '../locales/i18n.ts'
-import { describeError } from '../api/error-words.ts'
+import { describeError } from './codes.ts'
 import { ApiError } from '../api/errors.ts'
-import type { Guidance } from '../api/guidance.ts'
-
-/**
- * The refusals that the proxy gives a reason for, told by that reason and not by their code alone. A table of its own beside `error-words.ts`,
- * because the first page needs none of it.
- */
-export type RefusalWords = Guidance & { title: MessageDescriptor; body: MessageDescriptor }
+import type { ErrorRow } from './row.ts'
 
 const link = { who: 'payer', action: 'none', retry: 'never' } as const
 const hosted = { who: 'you', action: 'change', retry: 'after_change' } as const
 const key = { who: 'you', action: 'sign_again', retry: 'after_change' } as const
 
+/** The table's part for what the proxy refuses with a reason, told by that reason and not by its code alone. */
 export const refusals = {
   link_changed: {
     ...link,
@@ -186,7 +180,7 @@ export const refusals = {
     title: msg`Only the wallet that is to be paid may do that`,
     body: msg`Nothing was sent. Sign in with it.`,
   },
-} as const satisfies Record<string, RefusalWords>
+} as const satisfies Record<string, ErrorRow>
 export type RefusalReason = keyof typeof refusals
 
 /** The reason of a refusal, where the proxy names one that this page knows. */
@@ -195,7 +189,7 @@ export function refusalOf(error: unknown): RefusalReason | undefined {
   return typeof reason === 'string' && Object.hasOwn(refusals, reason) ? (reason as RefusalReason) : undefined
 }
 
-export type Told = { code: string; title: string; body: string; action: Guidance['action']; detail?: string | undefined }
+export type Told = { code: string; title: string; body: string; action: ErrorRow['action']; detail?: string | undefined }
 
 /** What to tell of any error: its reason's words where it has some, its code's otherwise. */
 export function describeRefusal(error: unknown): Told {
