@@ -6,7 +6,7 @@ import { readAttempts } from '#service/db/attempts.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { eventually } from '../service-context.ts'
 import { startServiceProcess } from '../service-process.ts'
-import type { Order } from './crash-orders.ts'
+import type { Answer, Order } from './crash-orders.ts'
 import type { CrashStage } from './crash-stage.ts'
 
 /** The steps of a hosted send and of a settlement, and whether the payment is kept once a process dies there. */
@@ -35,8 +35,9 @@ export type Finding = Case & {
   kept: boolean
   /** The answer to a repetition while the trouble lasts; undefined where there is none. */
   meanwhile: number | undefined
-  /** The answer to a repetition afterwards. */
+  /** The answer to a repetition afterwards, and its words where it is a refusal. */
   status: number
+  refusal: string | undefined
   payments: number
   signed: number
   /** What the payee got, in atomic units, less what it should have got. */
@@ -105,11 +106,11 @@ async function finish(stage: CrashStage, url: string, run: Run): Promise<Finding
   const { family, point, order } = run
   // What was kept is carried out without anybody asking again.
   if (run.kept) await eventually(() => readRows(stage, run), isOver)
-  const { status } = await eventually(
+  const { status, text } = await eventually(
     () => askWhenFree(url, run),
     ({ status: told }) => !UNDECIDED.has(told),
   )
-  const rows = await eventually(() => readRows(stage, run), isOver)
+  const rows = status === 200 ? await eventually(() => readRows(stage, run), isOver) : await readRows(stage, run)
   const signed = await Promise.all(rows.map(({ id }) => readAttempts(stage.db, id)))
   return {
     family,
@@ -118,6 +119,7 @@ async function finish(stage: CrashStage, url: string, run: Run): Promise<Finding
     kept: run.kept ?? false,
     meanwhile: run.meanwhile,
     status,
+    refusal: status === 200 ? undefined : text,
     payments: rows.length,
     signed: signed.flat().length,
     difference: (await order.paid()) - order.amount,
@@ -133,10 +135,10 @@ function readRows({ db }: CrashStage, { order }: Run) {
 /** Under way, not decided, or something is away. */
 const UNDECIDED = new Set([202, 502, 503])
 
-/** The dead process holds the idempotency key for some seconds more. */
-function askWhenFree(url: string, { order }: Run): Promise<{ status: number }> {
+/** The dead process holds the idempotency key for some seconds more, and who asks so often is told to wait. */
+function askWhenFree(url: string, { order }: Run): Promise<Answer> {
   return eventually(
     () => order.ask(url),
-    ({ status }) => status !== 409,
+    ({ status }) => status !== 409 && status !== 429,
   )
 }

@@ -13,11 +13,14 @@ const ETH = 10n ** 18n
 const SOL = 1_000_000_000n
 const USDC = 1_500_000n
 
+/** `text`: the body as it came. */
+export type Answer = { status: number; text: string }
+
 /** What a service is asked for once, and again and again until it is done: one transfer. */
 export type Order = {
   /** Whose payment it is, as the rows have it. */
   sender: string
-  ask: (url: string) => Promise<{ status: number }>
+  ask: (url: string) => Promise<Answer>
   /** What the payee has got of it, and should get, in atomic units. */
   paid: () => Promise<bigint>
   amount: bigint
@@ -113,11 +116,11 @@ function billOf({ asset, ...terms }: Pick<Requirements, 'network' | 'payTo' | 'e
   return { scheme: 'exact', amount: USDC.toString(), asset: asset.address, maxTimeoutSeconds: VALID_SECONDS, ...terms }
 }
 
-async function post(url: string, { key, headers, body }: { key: string; headers?: Record<string, string>; body: object }): Promise<{ status: number }> {
-  const { status } = await fetch(url, {
+async function post(url: string, { key, headers, body }: { key: string; headers?: Record<string, string>; body: object }): Promise<Answer> {
+  const answer = await fetch(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
-  return { status }
+  return { status: answer.status, text: await answer.text() }
 }
