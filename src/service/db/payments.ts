@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, ne, or } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, ne, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import { canMove, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
@@ -67,6 +67,14 @@ export async function movePayment(
     .where(and(eq(payment.id, move.id), eq(payment.status, move.from)))
     .returning()
   return row
+}
+
+/** Where a payment that is not confirmed yet stands on the chain, so that its confirmations can be counted; null when it stands nowhere any more. */
+export async function noteHeight(db: Database, id: string, blockHeight: number | null): Promise<void> {
+  await db
+    .update(payment)
+    .set({ blockHeight })
+    .where(and(eq(payment.id, id), eq(payment.status, 'pending'), sql`${payment.blockHeight} is distinct from ${blockHeight}`))
 }
 
 /** Keeps what a client says it broadcast, or forgets it, while the payment has none that the chain has shown. */

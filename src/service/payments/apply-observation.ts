@@ -3,7 +3,7 @@ import type { Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { keepProofOf } from '../db/attempts.ts'
 import { isProven } from '../db/claims.ts'
-import { findBySignature, lockPayment, movePayment, type MoveFacts, type PaymentRecord } from '../db/payments.ts'
+import { findBySignature, lockPayment, movePayment, noteHeight, type MoveFacts, type PaymentRecord } from '../db/payments.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
 import { recordEvent } from '../events/record.ts'
 import { pays } from './pays.ts'
@@ -20,7 +20,10 @@ export type Applied = 'moved' | 'same' | 'foreign' | 'taken'
 /** Draws the conclusions from what the chain shows of a transaction: moves and their events in one commit, or nothing. */
 export async function applyObservation(context: Context, seen: Seen): Promise<Applied> {
   const { observation, signature } = seen
-  if (observation.state === 'not_found') return 'same'
+  if (observation.state === 'not_found') {
+    await noteHeight(context.db, seen.paymentId, null)
+    return 'same'
+  }
   if (observation.state === 'pending' && observation.transfer === undefined) return 'same'
   const height = observation.state === 'landed' ? observation.height : null
   try {
@@ -30,6 +33,7 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
       const owner = row.mode === 'received' ? undefined : await findBySignature(tx, row.network, signature)
       if (owner && owner.id !== row.id) return 'taken'
       const path = pathFrom(row, seen)
+      if (path.length === 0) await noteHeight(tx, row.id, observation.state === 'landed' && observation.succeeded ? observation.height : null)
       const at = context.now()
       for (const [index, to] of path.entries()) {
         await movePayment(tx, { id: row.id, from: path[index - 1] ?? row.status, to, at, facts: factsOf(row, seen, { to, at }) })

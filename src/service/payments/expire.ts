@@ -27,7 +27,8 @@ export async function expire(context: Context, { payment, wanted, chain, head }:
     if (!row || row.status !== payment.status || row.signature !== payment.signature) return false
     const at = context.now()
     const to = unseen ? 'expired' : 'failed'
-    const facts = unseen ? {} : { failure: 'The transaction was broadcast, did not land, and can no longer land: nothing was paid.' }
+    const failure = 'The transaction was broadcast, did not land, and can no longer land: nothing was paid.'
+    const facts = unseen ? {} : { failure, blockHeight: null, blockHash: null }
     await movePayment(tx, { id: row.id, from: row.status, to, at, facts })
     await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status: to, source: 'watcher', blockHeight: head.height, at })
     return true

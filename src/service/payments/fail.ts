@@ -4,6 +4,6 @@ import { recordEvent } from '../events/record.ts'
 
 /** Ends a hosted payment that can no longer land, in the transaction that has locked it; what it reserved is free again. */
 export async function failPayment(tx: Database, row: PaymentRecord, { failure, at }: { failure: string; at: Date }): Promise<void> {
-  await movePayment(tx, { id: row.id, from: row.status, to: 'failed', at, facts: { failure } })
+  await movePayment(tx, { id: row.id, from: row.status, to: 'failed', at, facts: { failure, blockHeight: null, blockHash: null } })
   await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status: 'failed', source: 'watcher', blockHeight: null, at })
 }

@@ -43,6 +43,27 @@ test('a reorg takes a confirmation back, and the same transaction confirms again
   expect(again.events.map(({ status }) => status).filter((status) => status !== 'pending')).toEqual(['created', 'confirmed', 'rolled_back', 'confirmed'])
 })
 
+test('a payment in a shallow block counts its confirmations, and none of a block that was taken back', async () => {
+  const { payer, payee } = await desk.parties()
+  await desk.evm.mine(5)
+  const built = await desk.build(payer, payee.address)
+  const hash = await desk.send(payer, built)
+  await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash })
+  const where = async () => {
+    const { status, blockHeight, confirmations } = await readPaymentBody(desk.context, built.paymentId)
+    return { status, blockHeight, confirmations }
+  }
+  await expect.poll(where).toEqual({ status: 'pending', blockHeight: null, confirmations: 0 })
+  await desk.evm.mine(1)
+  const height = Number(await desk.evm.client.getBlockNumber())
+  await expect.poll(where, { timeout: 10_000 }).toEqual({ status: 'pending', blockHeight: height, confirmations: 1 })
+  await reorg(1)
+  await expect.poll(where, { timeout: 10_000 }).toEqual({ status: 'pending', blockHeight: null, confirmations: 0 })
+  await desk.send(payer, built)
+  await desk.evm.mine(2)
+  await desk.untilStatus(built, 'confirmed')
+})
+
 test('a payment nobody signs expires after its last block and a grace, and the chain can still undo that', async () => {
   const { payer, payee } = await desk.parties()
   const built = await desk.build(payer, payee.address)

@@ -26,8 +26,8 @@ export function PaymentPage() {
   const live = useLiveState().kind === 'live'
   const query = useQuery({
     ...paymentQuery(paymentId),
-    // Events bring the news; reading again is for when they do not.
-    refetchInterval: ({ state }) => (state.data && isSettled(state.data.status) ? false : live ? SLOW_POLL_MS : POLL_MS),
+    // Events bring the news; reading again is for when they do not, and for confirmations, which no event counts.
+    refetchInterval: ({ state: { data } }) => (data && isSettled(data.status) ? false : live && data?.status !== 'pending' ? SLOW_POLL_MS : POLL_MS),
   })
 
   return (
