@@ -9,7 +9,8 @@ import type { PlannedPayment } from './plan.ts'
 const UNIT_LIMIT = 20_000
 const UNIT_PRICE_MICRO_LAMPORTS = 50_000n
 
-const LAND_WITHIN_MS = 20_000
+const LAND_WITHIN_MS = 60_000
+const SEND_AGAIN_AFTER_MS = 2_000
 const POLL_MS = 50
 const STATUS_BATCH = 256
 
@@ -22,11 +23,7 @@ export async function makeSolanaHistory(connection: Connection, planned: readonl
   const builtHeight = await connection.getSlot('confirmed')
   const built = planned.map((payment) => build(payment, blockhash))
   const signed = built.filter(({ payment }) => payment.outcome !== 'expired')
-  await Promise.all(signed.map(({ bytes }) => connection.sendRawTransaction(bytes, { skipPreflight: true })))
-  await untilLanded(
-    connection,
-    signed.map(({ signature }) => signature),
-  )
+  await land(connection, signed)
   return Promise.all(
     built.map(async ({ payment, unsigned, signature }): Promise<Outcome> => {
       const facts = { payment, unsignedTransaction: Buffer.from(unsigned).toString('base64'), nonce: null, builtHeight, lastValidBlockHeight }
@@ -70,12 +67,18 @@ function build(payment: PlannedPayment, blockhash: string): Built {
   return { payment, unsigned, bytes: transaction.serialize(), signature: bs58.encode(signature) }
 }
 
-async function untilLanded(connection: Connection, signatures: readonly string[]): Promise<void> {
+/** A busy node may refuse some of so many at once; the same bytes again are the same payment. */
+async function land(connection: Connection, signed: readonly Built[]): Promise<void> {
   const deadline = Date.now() + LAND_WITHIN_MS
-  let open = [...signatures]
+  let open = signed
+  let sentAt = 0
   while (open.length > 0) {
     if (Date.now() > deadline) throw new Error(`${open.length} payments of the history did not land within ${LAND_WITHIN_MS / 1000} s.`)
-    const { value } = await connection.getSignatureStatuses(open.slice(0, STATUS_BATCH))
+    if (Date.now() - sentAt > SEND_AGAIN_AFTER_MS) {
+      await Promise.allSettled(open.map(({ bytes }) => connection.sendRawTransaction(bytes, { skipPreflight: true })))
+      sentAt = Date.now()
+    }
+    const { value } = await connection.getSignatureStatuses(open.slice(0, STATUS_BATCH).map(({ signature }) => signature))
     open = open.filter((_, index) => !value[index])
     if (open.length > 0) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
