@@ -144,6 +144,11 @@ export function isPaid(state: PaymentState): boolean {
   return state.step === 'confirmed' || state.step === 'finalized'
 }
 
+/** Where the payment stands on the chain now; null before it is in a block, and once the network has taken that back. */
+export function standingOf(state: PaymentState): Landed | null {
+  return 'landed' in state && state.step !== 'rolled_back' ? state.landed : null
+}
+
 /** Whether the wallet that signs also sends. */
 function walletSends(order: PaymentOrder): boolean {
   return familyOf(order.network) === 'evm' && !order.signedOnly

@@ -1,7 +1,7 @@
 import { t as words } from '@lingui/core/macro'
 import { useLingui } from '@lingui/react/macro'
 import { formatNumber } from '../../locales/formats.ts'
-import type { PaymentState } from '../../payment/machine.ts'
+import { standingOf, type PaymentState } from '../../payment/machine.ts'
 import { Timeline, type TimelineEntry } from '../../ui/Timeline.tsx'
 
 /** The way of a signed payment, with what is reached and what is still ahead. */
@@ -10,7 +10,7 @@ export function Confirmations({ state }: { state: Extract<PaymentState, { sent: 
   if (state.step === 'failed') return null
   const { walletName } = state.order
   const reached = { signed: 0, broadcast: 1, unknown: 1, submitted: 2, rolled_back: 1, confirmed: 3, finalized: 4 }[state.step]
-  const landed = 'landed' in state ? state.landed : null
+  const landed = standingOf(state)
   const count = landed && reached < 4 ? confirmationWords(landed.confirmations, landed.requiredConfirmations) : undefined
   const steps: { id: string; title: string; detail?: string }[] = [
     { id: 'signed', title: t`Signed in ${walletName}` },

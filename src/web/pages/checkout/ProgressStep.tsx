@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { explorerLink, nativeAsset } from '#contract/network.ts'
 import { returnAddress } from '#contract/payment-link.ts'
-import { canRebuild, isPaid, type PaymentState } from '../../payment/machine.ts'
+import { canRebuild, isPaid, standingOf, type PaymentState } from '../../payment/machine.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
 import type { PaymentRun } from '../../payment/run.ts'
 import { formatNumber } from '../../locales/formats.ts'
@@ -40,7 +40,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
   const native = network ? nativeAsset(network) : order.asset
   const seller = useConfig().title
   const { title, body, tone, icon, working } = progressOf(state)
-  const landed = 'landed' in state ? state.landed : null
+  const landed = standingOf(state)
   const { decimals, symbol } = order.asset
 
   return (
