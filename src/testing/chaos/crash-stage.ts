@@ -29,7 +29,7 @@ export async function openCrashStage(): Promise<CrashStage> {
   await evm.mine()
   const mining = setInterval(() => void evm.mine().catch(() => {}), evm.network.blockTimeMs)
   stack.defer(() => clearInterval(mining))
-  const solana = stack.use(await startSolana({ slotTimeMs: 200 }))
+  const solana = stack.use(await startSolana({ slotTimeMs: 400 }))
   const gates = [stack.use(await startGate(evm.rpcUrl)), stack.use(await startGate(solana.rpcUrl))] as const
   const { target, restart } = stack.use(await createOnOwnServer())
   const { db } = stack.use(await openDatabase(target, { ...SERVICE_SCHEMA, onWarning: () => {} }))
