@@ -1,67 +1,69 @@
-import { AxeBuilder } from '@axe-core/playwright'
-import type { Page } from '@playwright/test'
-import { connect, connectOnForm, expectPaid, openCheckout, review, signButton } from './checkout.ts'
+import { connectOnForm, expectPaid, openCheckout, review, signButton } from './checkout.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
+import { paymentTable, signIn } from './seller.ts'
+import type { State } from './states.ts'
 
-// Twenty pages and states, each in two sizes, read whole by axe.
+// The pages and steps that everybody sees; what is out of the ordinary is read where its story leads into it.
 test.describe.configure({ timeout: 240_000 })
 
-const SIZES = { desk: { width: 1440, height: 900 }, phone: { width: 390, height: 844 } } as const
+const SIGNED_OUT: Readonly<Record<string, State>> = {
+  '/': 'overview: signed out',
+  '/pay': 'checkout: form',
+  '/payments': 'payments: signed out',
+  '/links': 'links: signed out',
+  '/verify': 'verify: start',
+  '/explore': 'explore: start',
+  '/developers': 'developers: signed out',
+  '/settings': 'settings: all',
+  '/nowhere': 'shell: nothing here',
+}
 
-for (const theme of ['light', 'dark'] as const) {
-  test(`every page is accessible in the ${theme} theme`, async ({ seller }) => {
-    const { page } = await seller()
-    await page.emulateMedia({ colorScheme: theme })
-    for (const path of ['/', '/pay', '/payments', '/links', '/verify', '/explore', '/developers', '/settings', '/nowhere']) {
-      await page.goto(path)
-      await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-      await expectAccessible(page)
-    }
-
-    await page.goto('/payments')
-    await connect(page, 'MetaMask')
-    await page.getByRole('button', { name: /^Sign in as/ }).click()
-    const table = page.getByRole('table', { name: /Payments/ })
-    await expect(table).toBeVisible()
-    await expectAccessible(page)
-
-    await table.getByRole('link').first().click()
-    await expect(page.getByRole('heading', { name: 'What the chain says' })).toBeVisible()
-    await expectAccessible(page)
-
-    await page.goto('/')
+test('every page is accessible to somebody who came by', async ({ visitor }) => {
+  const page = await visitor()
+  for (const [path, state] of Object.entries(SIGNED_OUT)) {
+    await page.goto(path)
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-    await expectAccessible(page)
-  })
-
-  test(`every step of a checkout is accessible in the ${theme} theme`, async ({ net, buyer }) => {
-    const { page } = await buyer({ ether: '1' })
-    await page.emulateMedia({ colorScheme: theme })
-    await openCheckout(page, onEthereum(net, '0.01'))
-    await page.getByRole('button', { name: 'Connect a wallet to pay' }).click()
-    await expect(page.getByRole('dialog')).toBeVisible()
-    await expectAccessible(page)
-    await page.keyboard.press('Escape')
-    await connectOnForm(page, 'MetaMask')
-    await review(page, 'MetaMask')
-    await expectAccessible(page)
-    await signButton(page, 'MetaMask').click()
-    await expectPaid(page)
-    await expectAccessible(page)
-  })
-}
-
-/** On a desk and on a phone; and no page is wider than the phone. */
-async function expectAccessible(page: Page): Promise<void> {
-  for (const size of Object.values(SIZES)) {
-    await page.setViewportSize(size)
-    const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']).analyze()
-    expect(
-      violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`),
-      `${page.url()} at ${size.width} px`,
-    ).toEqual([])
-    expect(await page.evaluate(() => document.documentElement.scrollWidth), `the width of ${page.url()}`).toBeLessThanOrEqual(size.width)
+    await expectAccessible(page, state)
   }
-  await page.setViewportSize(SIZES.desk)
-}
+})
+
+test('what a seller reads is accessible', async ({ seller }) => {
+  const page = await signIn(await seller())
+  const table = paymentTable(page)
+  await expect(table).toBeVisible()
+  await expectAccessible(page, 'payments: list')
+
+  await table.getByRole('link').first().click()
+  await expect(page.getByRole('heading', { name: 'What the chain says' })).toBeVisible()
+  await expectAccessible(page, 'payment: final')
+
+  await page.goto('/')
+  await expect(page.getByRole('heading', { name: 'Latest payments' })).toBeVisible()
+  await expectAccessible(page, 'overview: signed in')
+})
+
+test('somebody who signs in before their first payment is told where to begin', async ({ buyer }) => {
+  const page = await signIn(await buyer())
+  await expect(page.getByText('No payments yet')).toBeVisible()
+  await expectAccessible(page, 'payments: before the first one')
+  await page.goto('/')
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await expectAccessible(page, 'overview: before the first payment')
+})
+
+test('every step of a checkout is accessible', async ({ net, buyer }) => {
+  const { page } = await buyer({ ether: '1' })
+  await openCheckout(page, onEthereum(net, '0.01'))
+  await page.getByRole('button', { name: 'Connect a wallet to pay' }).click()
+  await expect(page.getByRole('dialog')).toBeVisible()
+  await expectAccessible(page, 'checkout: wallets to choose from')
+  await page.keyboard.press('Escape')
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  await expectAccessible(page, 'checkout: review')
+  await signButton(page, 'MetaMask').click()
+  await expectPaid(page)
+  await expectAccessible(page, 'checkout: paid')
+})

@@ -29,13 +29,14 @@ test('an operator pays from a managed wallet with one signature over exactly tha
   const { page, ethereum } = shop
   const payee = privateKeyToAddress(generatePrivateKey())
   await openManaged(shop)
-  await expectAccessible(page)
+  await expectAccessible(page, 'managed wallet: form')
   await fillIn(shop, payee, '0.0171')
-  await expectAccessible(page)
+  await expectAccessible(page, 'managed wallet: review')
 
   ethereum.signing = 'reject'
   await page.getByRole('button', { name: 'Sign and pay with MetaMask' }).click()
   await expect(page.getByRole('alert').filter({ hasText: 'Not signed' })).toContainText('Nothing was sent.')
+  await expectAccessible(page, 'managed wallet: not signed')
   expect(await chains.evm.getBalance({ address: payee })).toBe(0n)
 
   ethereum.signing = 'approve'
@@ -43,7 +44,7 @@ test('an operator pays from a managed wallet with one signature over exactly tha
   await expect(page.getByRole('heading', { name: 'The payment service has it' })).toBeVisible()
   await until(async () => (await chains.evm.getBalance({ address: payee })) === parseEther('0.0171'), 'the payee’s money')
   await expect(page.getByText(/^(Confirmed|Final)$/)).toBeVisible({ timeout: 30_000 })
-  await expectAccessible(page)
+  await expectAccessible(page, 'managed wallet: sent')
   // The operator's own wallet signed words and sent nothing.
   expect(ethereum.sent).toEqual([])
 })
@@ -78,6 +79,7 @@ test('more than its cap is refused in the form, and a buyer sees nothing of mana
   await shop.page.getByLabel('Amount').fill('1.5')
   await shop.page.getByRole('button', { name: 'Review payment' }).click()
   await expect(shop.page.getByText(/^At most 1 ETH may be paid from here now\.$/)).toBeVisible()
+  await expectAccessible(shop.page, 'managed wallet: refused by its cap')
   const { page } = await buyer({ ether: '1' })
   await page.goto('/pay')
   await expect(page.getByLabel('Amount')).toBeVisible()

@@ -21,7 +21,7 @@ test('a wallet that scans the EIP-681 code pays, and the desk finds the payment 
   await page.getByRole('button', { name: 'Show the code' }).click()
   const code = page.getByRole('img', { name: /^Code for a wallet: pay 0\.0181 ETH to/ })
   await expect(code).toBeVisible()
-  await expectAccessible(page)
+  await expectAccessible(page, 'checkout: code for a phone')
 
   const uri = await copiedCode(page)
   const [, to, chainId, value] = /^ethereum:(0x[0-9a-fA-F]{40})@(\d+)\?value=(\d+)$/.exec(uri) ?? []

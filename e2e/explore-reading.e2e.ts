@@ -35,7 +35,7 @@ test('a page is shown to be read: its words stand there, and nothing in it runs,
   await expect(answer.locator('script, iframe, form, button, svg, img, [onclick]')).toHaveCount(0)
   await answer.getByText('Press here').click()
   await answer.getByText('Read this').click()
-  await expectAccessible(page)
+  await expectAccessible(page, 'explore: page to read')
 
   await page.getByText('Its source', { exact: true }).click()
   await expect(answer.getByText("globalThis.ran = 'script'")).toBeVisible()

@@ -6,6 +6,7 @@ import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import type { Devnet } from '#devnet/network.ts'
 import { connect, expectReviewed, signButton } from './checkout.ts'
 import { giveUsdc, until } from './chain.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 
@@ -46,12 +47,15 @@ for (const version of [2, 1] as const) {
     await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
     await expect(page.getByRole('heading', { name: 'This costs something' })).toBeVisible()
     await connect(page, 'MetaMask')
+    if (version === 2) await expectAccessible(page, 'explore: priced')
     if (version === 1) await page.getByText('version 1', { exact: true }).click()
     await offerIn(page, '0.01').first().getByRole('button', { name: 'Review and pay' }).click()
     await expectReviewed(page, 'MetaMask')
+    if (version === 2) await expectAccessible(page, 'explore: review')
     await signButton(page, 'MetaMask').click()
     await page.getByRole('button', { name: 'Sign the proof with MetaMask' }).click({ timeout: 30_000 })
     await expectServed(page)
+    if (version === 2) await expectAccessible(page, 'explore: served')
 
     expect(ethereum.sent).toHaveLength(1)
     expect(ethereum.typed).toEqual(['PaymentProof'])
@@ -114,6 +118,7 @@ test('an issue for WETH: one leave for exactly the price, one signature over eve
   await expect(page.getByText('First you let Permit2 take at most')).toBeVisible()
   await expect(page.getByRole('row', { name: /^Amount/ })).toContainText('at most 0.025 WETH')
   await expect(page.getByRole('row', { name: /^Taken by/ })).toContainText(PERMIT2)
+  await expectAccessible(page, 'explore: leave for a permit')
   await signButton(page, 'MetaMask').click()
 
   // The leave is on the chain; the payment itself is reviewed on its own.
@@ -209,6 +214,7 @@ test('an answer that fails after the payment is asked for again with the same pa
   await expectReviewed(page, 'Phantom')
   await signButton(page, 'Phantom').click()
   await expect(page.getByRole('heading', { name: /answered 500/ })).toBeVisible({ timeout: 45_000 })
+  await expectAccessible(page, 'explore: server failed after the payment')
   await page.reload()
   await page.getByRole('button', { name: 'Retry with the same payment' }).click()
   await expectServed(page)
@@ -225,6 +231,7 @@ test('a price that rose is paid only with the reader’s word, and never while t
   await signButton(page, 'Phantom').click()
   await expect(page.getByRole('heading', { name: 'The price has risen' })).toBeVisible({ timeout: 45_000 })
   await expect(page.getByText('Your first signature could still be used.')).toBeVisible()
+  await expectAccessible(page, 'explore: price rose')
   await expect(page.getByRole('button', { name: 'Pay the new price' })).toBeHidden()
   expect(solana.signed).toHaveLength(1)
 })
@@ -235,6 +242,7 @@ test('a 402 whose terms are hidden from pages is recognized, and read through th
   await askFor(page, `${net.urls.seller}${ARTICLES.eth}?demo=hidden-headers`)
   await expect(page.getByRole('heading', { name: 'It costs something, but its terms are hidden' })).toBeVisible()
   await expect(page.getByText('Access-Control-Expose-Headers')).toBeVisible()
+  await expectAccessible(page, 'explore: terms hidden')
   await page.getByRole('button', { name: 'Ask through the relay' }).click()
   await expect(page.getByRole('heading', { name: 'This costs something' })).toBeVisible()
 })

@@ -1,6 +1,7 @@
 import { PublicKey } from '@solana/web3.js'
 import { countSent, signaturesOf, until } from './chain.ts'
 import { connect, connectOnForm, expectPaid, expectReviewed, openCheckout, review, signButton } from './checkout.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum, onSolana } from './orders.ts'
 
@@ -17,6 +18,7 @@ test('the network is cut right after a Solana wallet signed; after a reload ther
   await signButton(page, 'Phantom').click()
   await expect(page.getByRole('heading', { name: /Signed, waiting for the network|Sent/ })).toBeVisible()
   expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(1)
+  await expectAccessible(page, 'checkout: signed and offline')
 
   await context.setOffline(false)
   await page.reload()
@@ -66,6 +68,8 @@ test('a tab closed right after signing: the seller sees the payment, the buyerâ€
 
   const back = await context.newPage()
   await back.goto('/pay')
+  await expect(back.getByRole('link', { name: 'Go on' })).toBeVisible()
+  await expectAccessible(back, 'checkout: an unfinished payment')
   await back.getByRole('link', { name: 'Go on' }).click()
   await expectPaid(back)
   expect(ethereum.sent).toHaveLength(1)
@@ -84,6 +88,7 @@ test('a transaction that ran out of time is prepared again in one tap, with ever
   await expect(page.getByRole('button', { name: 'Prepare it again' })).toBeVisible({ timeout: 90_000 })
   await expect(signButton(page, 'Phantom')).toHaveCount(0)
   expect(solana.requests).not.toContain('signTransaction')
+  await expectAccessible(page, 'checkout: ran out of time')
 
   await page.getByRole('button', { name: 'Prepare it again' }).click()
   await expectReviewed(page, 'Phantom')
@@ -103,10 +108,12 @@ test('a wallet left open past the deadline is not asked twice: the late approval
   await signButton(page, 'MetaMask').click()
   await expect(page.getByRole('heading', { name: 'Approve in MetaMask' })).toBeVisible()
   await expect(page.getByRole('button', { name: /^(Pay|Sign) with|Prepare|Give up/ })).toHaveCount(0)
+  await expectAccessible(page, 'checkout: in the wallet')
 
   await page.reload()
   await expect(page.getByRole('heading', { name: 'Checking whether it was sent' })).toBeVisible()
   await expect(page.getByRole('button', { name: /^(Pay|Sign) with|Prepare/ })).toHaveCount(0)
+  await expectAccessible(page, 'checkout: not known whether it was sent')
   approve()
   await expectPaid(page)
   expect(await countSent(chains, ethereum.address)).toBe(1)

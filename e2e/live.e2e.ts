@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from '@playwright/test'
 import { connect, pay } from './checkout.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
 
@@ -37,6 +38,7 @@ test('who signed out in another tab is told why the page asks to sign in again',
   await second.getByRole('button', { name: 'Sign out', exact: true }).click()
   await expect(shop.page.getByText('Your session has ended')).toBeVisible()
   await expect(shop.page.getByRole('table')).toHaveCount(0)
+  await expectAccessible(shop.page, 'payments: session ended')
   // Whoever pressed the button knows.
   await expect(second.getByText('Your session has ended')).toHaveCount(0)
   await shop.page.getByRole('button', { name: /^Sign in as/ }).click()

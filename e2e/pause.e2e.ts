@@ -27,7 +27,7 @@ test('a desk that is asked too often pauses, counts down and goes on by itself; 
   await expect(countdown).toBeVisible()
   await expect(page.getByText('Everything you entered is kept, nothing was sent')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0)
-  await expectAccessible(page)
+  await expectAccessible(page, 'checkout: paused by a limit')
 
   await others.stop()
   await expectReviewed(page, 'MetaMask')

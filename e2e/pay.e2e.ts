@@ -2,6 +2,7 @@ import { PublicKey } from '@solana/web3.js'
 import { parseEther } from 'viem'
 import { installGuardProgram, signaturesOf, transferOf, until, countSent } from './chain.ts'
 import { connectOnForm, expectPaid, expectReviewed, openCheckout, pay, review, signButton } from './checkout.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { onEthereum, onSolana } from './orders.ts'
@@ -95,6 +96,7 @@ test('the owner of the desk’s wallet is not asked to pay it, and a buyer is', 
   await expect(page.getByRole('list', { name: 'Addresses you know' })).toHaveCount(0)
   await to.fill(own)
   await expect(page.getByText('This is the wallet you pay from.')).toBeVisible()
+  await expectAccessible(page, 'checkout: paying oneself')
   await page.getByLabel('Amount').fill('0.01')
   await page.getByRole('button', { name: 'Review payment' }).click()
   await expect(to).toBeFocused()

@@ -1,4 +1,5 @@
 import { expectPaid, expectReviewed, pay, signButton } from './checkout.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
 import { downloaded, paymentRows, paymentTable, signIn } from './seller.ts'
@@ -10,6 +11,7 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
   await page.getByRole('button', { name: 'Any status' }).click()
   await page.getByRole('checkbox', { name: 'Expired' }).check()
   await page.getByRole('checkbox', { name: 'Failed' }).check()
+  await expectAccessible(page, 'payments: filter of statuses')
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/status=expired%2Cfailed/)
   await expect(paymentRows(page).getByText('Final', { exact: true })).toHaveCount(0)
@@ -17,12 +19,14 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
   await page.getByRole('button', { name: 'Any amount' }).click()
   await page.getByLabel('Asset').selectOption('ETH')
   await page.getByLabel('At least').fill('0.001')
+  await expectAccessible(page, 'payments: filter of amounts')
   await page.getByRole('button', { name: 'Show these amounts' }).click()
   await expect(page).toHaveURL(/asset=ETH&min=0\.001/)
   await expect(paymentRows(page).filter({ hasText: 'SOL' })).toHaveCount(0)
 
   await page.getByRole('button', { name: 'Save view' }).click()
   await page.getByLabel('Name').fill('Lost sales')
+  await expectAccessible(page, 'payments: view to save')
   await page.getByRole('dialog').getByRole('button', { name: 'Save view' }).click()
   const view = page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Lost sales' })
   await expect(view).toHaveAttribute('aria-current', 'page')
@@ -40,6 +44,7 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
 test('a list that is filtered to nothing says so and leads back', async ({ seller }) => {
   const page = await signIn(await seller(), '/payments?q=nobody-ever-wrote-this')
   await expect(page.getByText('No payment matches')).toBeVisible()
+  await expectAccessible(page, 'payments: nothing found')
   await page.getByRole('button', { name: 'Clear filters' }).first().click()
   await expect(paymentRows(page).first()).toBeVisible()
 })
@@ -67,9 +72,11 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   await page.keyboard.press('Shift+X')
   const bar = page.getByRole('region', { name: 'Selected payments' })
   await expect(bar).toContainText('3 selected')
+  await expectAccessible(page, 'payments: some selected')
 
   await bar.getByRole('button', { name: 'Label' }).click()
   await page.getByRole('dialog').getByLabel('Label', { exact: true }).fill('=rent')
+  await expectAccessible(page, 'payments: label to add')
   await page.getByRole('button', { name: 'Add label' }).click()
   await expect(paymentRows(page).nth(1)).toContainText('=rent')
   await expect(paymentRows(page).nth(3)).not.toContainText('=rent')
@@ -77,6 +84,7 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   await expect(paymentRows(page).nth(2)).toContainText('Reconciled')
 
   await bar.getByRole('button', { name: 'Export' }).click()
+  await expectAccessible(page, 'payments: export')
   const ids = await paymentRows(page).evaluateAll((rows) => rows.slice(0, 3).map((row) => row.getAttribute('data-payment-row')))
   const { name, text } = await downloaded(page, () => page.getByRole('button', { name: 'Export 3 payments' }).click())
   expect(name).toMatch(/^payments-.*\.csv$/)
@@ -91,6 +99,7 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   await page.getByRole('button', { name: 'Any label' }).click()
   await page.getByLabel('Label', { exact: true }).selectOption('=rent')
   await page.getByLabel('In the books').selectOption('yes')
+  await expectAccessible(page, 'payments: filter of labels')
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/label=%3Drent&reconciled=yes/)
   await expect(page.getByText('3 payments', { exact: true })).toBeVisible()
@@ -124,6 +133,7 @@ test('a payment is sent back through the same review, and never more than was re
   const page = await signIn(shop)
   await paymentRows(page).filter({ hasText: '0.0417' }).getByRole('link').click()
   await expect(page.getByText('Can be sent back')).toBeVisible()
+  await expectAccessible(page, 'payment: can be sent back')
   await page.getByRole('link', { name: 'Send back' }).click()
   await expect(page.getByLabel('Amount')).toHaveValue('0.0417')
 

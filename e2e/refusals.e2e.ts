@@ -2,6 +2,7 @@ import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { countSent, signaturesOf } from './chain.ts'
 import { connect, connectOnForm, expectPaid, expectReviewed, openCheckout, pay, review, signButton } from './checkout.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { startLyingProxy } from './lying-proxy.ts'
 import { onEthereum, onSolana } from './orders.ts'
@@ -15,6 +16,7 @@ test('whoever rejects in the wallet has paid nothing and can sign the same payme
   ethereum.signing = 'reject'
   await signButton(page, 'MetaMask').click()
   await expect(page.getByRole('alert').filter({ hasText: 'You cancelled in MetaMask' })).toContainText('Nothing was sent.')
+  await expectAccessible(page, 'checkout: rejected')
   expect(await countSent(chains, ethereum.address)).toBe(0)
 
   ethereum.signing = 'approve'
@@ -66,6 +68,7 @@ test('a recipient changed by a lying proxy is blocked before the wallet opens', 
   const row = page.getByRole('row', { name: /^To/ })
   await expect(row).toContainText(seller.toBase58())
   await expect(row).toContainText(thief.toBase58())
+  await expectAccessible(page, 'checkout: blocked')
   await expect(signButton(page, 'Phantom')).toHaveCount(0)
   expect(solana.requests).not.toContain('signTransaction')
   expect(await chains.solana.getBalance(thief)).toBe(0)
@@ -134,6 +137,7 @@ test('a wallet that sends another payment than was shown is never told as paid',
 
   await expect(page.getByRole('heading', { name: /Something else landed|Another transaction took its place/ })).toBeVisible({ timeout: 30_000 })
   await expect(page.getByRole('heading', { name: /^Paid/ })).toHaveCount(0)
+  await expectAccessible(page, 'checkout: something else landed')
 })
 
 test('an account switched behind the page’s back is noticed before anything is signed', async ({ net, chains, buyer }) => {
@@ -146,6 +150,7 @@ test('an account switched behind the page’s back is noticed before anything is
   await ethereum.switchAccount(1, false)
   await signButton(page, 'MetaMask').click()
   await expect(page.getByRole('heading', { name: 'Another account is chosen now' })).toBeVisible()
+  await expectAccessible(page, 'checkout: another account')
   expect(ethereum.requests).not.toContain('eth_sendTransaction')
 
   await ethereum.switchAccount(0)
@@ -191,6 +196,7 @@ test('a balance below the amount is told in the form, to the last digit', async 
   await expect(page.getByRole('group', { name: 'From' }).getByText(/^0\.005\s*ETH$/)).toBeVisible()
   await page.getByRole('button', { name: 'Review payment' }).click()
   await expect(page.getByText('You hold 0.005 ETH. That is 0.005 ETH too little.')).toBeVisible()
+  await expectAccessible(page, 'checkout: too little money')
 })
 
 test('a balance that covers the amount but not the fee is told before the wallet opens', async ({ net, chains, buyer, expectError }) => {
@@ -205,6 +211,7 @@ test('a balance that covers the amount but not the fee is told before the wallet
   // The same again would be refused again: the ways on are another payment, or more in this wallet.
   await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0)
   await expect(page.getByText('send what is missing to this wallet')).toContainText(solana.address.slice(-4))
+  await expectAccessible(page, 'checkout: could not be prepared')
   await page.getByRole('button', { name: 'Check again' }).click()
   await expect(page.getByRole('alert')).toContainText('It lacks')
   expect(solana.requests).not.toContain('signTransaction')

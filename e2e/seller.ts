@@ -3,7 +3,7 @@ import { connect } from './checkout.ts'
 import type { Person } from './fixtures.ts'
 
 /** Signs in where the page asks for it. The demo seller runs the desk. */
-export async function signIn({ page }: Person, path = '/payments'): Promise<Page> {
+export async function signIn({ page }: Pick<Person, 'page'>, path = '/payments'): Promise<Page> {
   await page.goto(path)
   await connect(page, 'MetaMask')
   await page.getByRole('button', { name: /^Sign in as/ }).click()

@@ -12,7 +12,7 @@ import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { fundSolana, until, type Chains } from './chain.ts'
 import { expectPaid, expectReviewed, signButton } from './checkout.ts'
-import { expectAccessibleInBothThemes } from './expect-accessible.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { signIn } from './seller.ts'
@@ -107,17 +107,17 @@ test('a permit is carried out by the payee; a reload in the middle goes on with 
   await page.goto('/verify')
   await checkOnly(page, proof)
   await expect(page.getByRole('heading', { name: 'Valid, not settled yet' })).toBeVisible({ timeout: 45_000 })
-  await expectAccessibleInBothThemes(page)
+  await expectAccessible(page, 'verify: valid, not settled')
   await page.getByRole('button', { name: 'Prepare the transaction' }).click()
   await expectReviewed(page, 'MetaMask')
-  await expectAccessibleInBothThemes(page)
+  await expectAccessible(page, 'verify: review of a settlement')
   await page.reload()
   await expect(page.getByText('A settlement from this browser is not finished')).toBeVisible()
   await page.getByRole('button', { name: 'Go on' }).click()
   await expectReviewed(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
   await collected(page)
-  await expectAccessibleInBothThemes(page)
+  await expectAccessible(page, 'verify: collected')
   expect(person.ethereum.sent).toHaveLength(1)
   expect((await held()) - before).toBe(amount)
   // Its end is told once, and nothing is left to go on with.
@@ -138,7 +138,7 @@ test('a settlement that was left stands in the overview until it is finished, an
   await page.goto('/')
   const inbox = page.getByRole('listitem').filter({ hasText: 'A settlement from this browser is not finished' })
   await expect(inbox).toContainText(/0.004\s*WETH that a payer signed for you/)
-  await expectAccessibleInBothThemes(page)
+  await expectAccessible(page, 'overview: something to look at')
   await inbox.getByRole('link', { name: 'Go on' }).click()
   await expectReviewed(page, 'MetaMask')
   expect(person.ethereum.sent).toEqual([])
@@ -222,7 +222,7 @@ test('money in another amount stays in the overview until it was sent back', asy
   await checkOnly(page, proof)
   await expect(page.getByRole('heading', { name: 'Not valid' })).toBeVisible({ timeout: 45_000 })
   await expect(page.getByText('it stays in your overview')).toBeVisible()
-  await expectAccessibleInBothThemes(page)
+  await expectAccessible(page, 'verify: other amount')
 
   await page.goto('/')
   const inbox = page.getByRole('listitem').filter({ hasText: 'Less arrived than was asked for' })
@@ -230,7 +230,6 @@ test('money in another amount stays in the overview until it was sent back', asy
   await inbox.getByRole('button', { name: 'Dealt with' }).click()
   await expect(inbox).toHaveCount(0)
   await page.getByRole('button', { name: 'Undo' }).click()
-  await expectAccessibleInBothThemes(page)
   await inbox.getByRole('link', { name: 'Send back' }).click()
   await expect(page.getByLabel('Amount')).toHaveValue('0.002')
   await page.getByRole('button', { name: 'Review payment' }).click()

@@ -1,3 +1,4 @@
+import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 
 /** What stands around every page, for readers who zoom, choose their own colours, or want nothing to move. */
@@ -97,10 +98,12 @@ test('an own node is tested, named by its age and speed, and a wrong one is not 
   await page.getByRole('button', { name: 'Test', exact: true }).first().click()
   await expect(page.getByText('The right chain, and it answers')).toBeVisible()
   await expect(page.getByText('Age of its newest block')).toBeVisible()
+  await expectAccessible(page, 'settings: node that answers')
 
   await node.fill(net.solana.rpcUrl)
   await page.getByRole('button', { name: 'Test and use' }).click()
   await expect(page.getByText('This node is not used')).toBeVisible()
+  await expectAccessible(page, 'settings: node refused')
   await page.reload()
   await expect(node).toHaveValue(net.evm.rpcUrl)
 })
@@ -114,6 +117,7 @@ test('an address gets a name, comes back after it was removed, and a limit is ke
   await dialog.getByRole('textbox', { name: 'Address' }).fill('0x1234')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await expect(dialog.getByText('This is not an address. Paste the whole of it.')).toBeVisible()
+  await expectAccessible(page, 'settings: address refused')
   await dialog.getByRole('textbox', { name: 'Address' }).fill(net.wallets.seller.evm.address)
   await dialog.getByRole('button', { name: 'Save' }).click()
   await expect(dialog).toBeHidden()
@@ -137,4 +141,5 @@ test('a desk without its settings says what is missing', async ({ visitor, expec
   await page.goto('/')
   await expect(page.getByRole('heading', { name: 'This payment desk is not set up yet' })).toBeVisible()
   await expect(page.getByRole('alert')).toContainText('/config.json')
+  await expectAccessible(page, 'shell: not set up')
 })

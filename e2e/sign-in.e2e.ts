@@ -1,4 +1,5 @@
 import { connect, pay } from './checkout.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { onEthereum, onSolana } from './orders.ts'
 
@@ -43,6 +44,7 @@ test('a rejected signature signs nobody in', async ({ buyer }) => {
   await connect(person.page, 'MetaMask')
   await person.page.getByRole('button', { name: /^Sign in as/ }).click()
   await expect(person.page.getByRole('alert')).toContainText('You cancelled in MetaMask. Nothing was sent.')
+  await expectAccessible(person.page, 'shell: sign-in rejected')
   await expect(person.page.getByRole('table')).toHaveCount(0)
 })
 

@@ -7,6 +7,7 @@ import type { Devnet } from '#devnet/network.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { giveUsdc } from './chain.ts'
 import { connect, expectReviewed, pay, signButton } from './checkout.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
 
@@ -61,6 +62,7 @@ test('what is pasted is explained before anything is sent, to the field', async 
   })
   await paste(page, 'curl https://shop.example/')
   await expect(page.getByText('This command carries no payment')).toBeVisible()
+  await expectAccessible(page, 'verify: not a proof')
   await paste(page, encodeHeader({ x402Version: 1, scheme: 'exact', payload: {} }))
   await expect(page.getByText('network:')).toBeVisible()
   const header = await authorize(net, privateKeyToAccount(generatePrivateKey()), 1_000_000n)
@@ -68,6 +70,7 @@ test('what is pasted is explained before anything is sent, to the field', async 
   await expect(page.getByRole('heading', { name: 'What the proof says' })).toBeVisible()
   await expect(page.getByText('Treat it like a cheque')).toBeVisible()
   await expect(page.getByLabel('Expected amount')).toHaveValue('1')
+  await expectAccessible(page, 'verify: proof explained')
   expect(sent).toEqual([])
   expect(page.url()).not.toContain(header.slice(0, 20))
 })
@@ -83,6 +86,7 @@ test('a seller checks a proof, is told what is wrong with it, then accepts it on
   await page.getByRole('button', { name: 'Check only' }).click()
   await expectVerdict(page, 'Not valid')
   await expect(page.getByText('It pays another amount').first()).toBeVisible()
+  await expectAccessible(page, 'verify: not valid')
 
   await page.getByLabel('Expected amount').fill('1')
   await page.getByRole('button', { name: 'Check only' }).click()
@@ -90,6 +94,7 @@ test('a seller checks a proof, is told what is wrong with it, then accepts it on
 
   await page.getByRole('button', { name: 'Check and accept' }).click()
   await expectVerdict(page, 'Verified and settled')
+  await expectAccessible(page, 'verify: settled')
   await page.getByRole('button', { name: 'Check and accept' }).click()
   await expect(page.getByText('It was accepted before.')).toBeVisible({ timeout: 45_000 })
 })
@@ -125,6 +130,7 @@ test('many proofs are checked one after another, and their verdicts exported', a
   await page.getByLabel('Proofs').fill(lines.join('\n'))
   await page.getByRole('button', { name: 'Check 3 proofs' }).click()
   await expect(page.getByText('3 checked. Nothing was used up.')).toBeVisible({ timeout: 45_000 })
+  await expectAccessible(page, 'verify: many')
   const rows = page.getByRole('table', { name: 'The verdict on each proof' }).getByRole('row')
   await expect(rows.nth(1)).toContainText('Valid, not settled yet')
   await expect(rows.nth(2)).toContainText('Not valid')
@@ -143,6 +149,7 @@ test('a receipt adds up without any network, and one that was changed does not',
   await page.goto('/verify')
   await paste(page, text)
   await expect(page.getByText('Adds up')).toBeVisible()
+  await expectAccessible(page, 'verify: receipt that adds up')
   await page.getByRole('button', { name: 'Ask my node' }).click()
   await expectVerdict(page, 'Verified and settled')
   await paste(
@@ -152,4 +159,5 @@ test('a receipt adds up without any network, and one that was changed does not',
       .replace('"amountAtomic":"10000000000000000"', '"amountAtomic":"20000000000000000"'),
   )
   await expect(page.getByText('Does not add up')).toBeVisible()
+  await expectAccessible(page, 'verify: receipt that does not')
 })

@@ -2,6 +2,7 @@ import type { Page } from '@playwright/test'
 import { privateKeyToAccount } from 'viem/accounts'
 import { createWalletClient, http, type Hex } from 'viem'
 import { startRemoteWallet } from '#testing/walletconnect-wallet.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { fundEthereum } from './chain.ts'
 import { expectPaid, openCheckout } from './checkout.ts'
@@ -28,6 +29,7 @@ test('a wallet on another device connects by its code, pays, and is still there 
   await page.getByRole('button', { name: 'Connect a wallet to pay' }).click()
   await page.getByRole('button', { name: 'Scan with a wallet on another device' }).click()
   await expect(page.getByRole('img', { name: 'Code that connects a wallet on another device' })).toBeVisible()
+  await expectAccessible(page, 'shell: wallet code of WalletConnect')
   await wallet.pair(await copied(page))
   await expect(page.getByRole('dialog')).toBeHidden()
   await page.reload()

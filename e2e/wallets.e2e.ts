@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test'
 import { connect, connectOnForm, expectPaid, openCheckout, review, signButton } from './checkout.ts'
 import { countSent } from './chain.ts'
+import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
 
@@ -25,6 +26,8 @@ test('wallets of the last visit come back without a window; a locked one stays a
   await page.goto('/settings')
   await connect(page, 'MetaMask')
   await wallets(page).click()
+  await expect(page.getByRole('menuitem', { name: 'Connect another wallet' })).toBeVisible()
+  await expectAccessible(page, 'shell: wallets menu')
   await page.getByRole('menuitem', { name: 'Connect another wallet' }).click()
   await page.getByRole('button', { name: 'Connect Phantom on Solana' }).click()
   await expect(wallets(page)).toHaveAccessibleName(/MetaMask .*Phantom /)
@@ -77,6 +80,7 @@ test('one wallet is asked for one signature at a time, across tabs', async ({ ne
   await review(second, 'MetaMask')
   await signButton(second, 'MetaMask').click()
   await expect(second.getByRole('alert').filter({ hasText: 'MetaMask is asking in another tab' })).toContainText('Nothing was sent.')
+  await expectAccessible(second, 'checkout: asking in another tab')
   expect(ethereum.requests.filter((method) => method === 'eth_sendTransaction')).toHaveLength(1)
 
   answered.resolve()

@@ -1,0 +1,60 @@
+import { expectAccessible } from './expect-accessible.ts'
+import { expect, test } from './fixtures.ts'
+import { paymentRows, signIn } from './seller.ts'
+
+/** What pages say while what they need is away, at the edge of the browser: nothing of ours answers for the desk. */
+
+const AWAY = /ERR_FAILED|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED/
+const LIST = '**/api/payments?**'
+
+test('a list says that it is being read, that it cannot be, or that it is old, and comes back by itself or by a button', async ({ seller, expectError }) => {
+  test.slow()
+  expectError(AWAY)
+  const { page, context } = await seller()
+  await signIn({ page })
+  await expect(paymentRows(page).first()).toBeVisible()
+
+  const held = Promise.withResolvers<void>()
+  await page.route(LIST, async (route) => {
+    await held.promise
+    await route.abort()
+  })
+  await page.reload()
+  await expect(page.getByRole('status', { name: 'Loading payments' })).toBeVisible()
+  await expectAccessible(page, 'payments: loading')
+  held.resolve()
+  await expect(page.getByText('The payment desk cannot be reached')).toBeVisible({ timeout: 30_000 })
+  await expectAccessible(page, 'payments: out of reach')
+  await page.unroute(LIST)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(paymentRows(page).first()).toBeVisible()
+
+  await page.route(LIST, (route) => route.abort())
+  // The rows further down are read when the reader comes near them.
+  await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
+  const old = page.getByRole('status').filter({ hasText: 'The payment desk cannot be reached. This is from' })
+  await expect(old).toBeVisible({ timeout: 30_000 })
+  await expectAccessible(page, 'payments: old, with a warning')
+  await page.unroute(LIST)
+  await old.getByRole('button', { name: 'Try again' }).click()
+  await expect(old).toHaveCount(0)
+
+  await context.setOffline(true)
+  await expect(page.getByText('You are offline.')).toBeVisible()
+  await expectAccessible(page, 'shell: offline')
+  await context.setOffline(false)
+  await expect(page.getByText('You are offline.')).toHaveCount(0)
+})
+
+test('an overview whose figures cannot be read says so and offers to try again', async ({ seller, expectError }) => {
+  expectError(AWAY)
+  const { page } = await seller()
+  await signIn({ page })
+  await page.route('**/api/payments/summary**', (route) => route.abort())
+  await page.goto('/')
+  await expect(page.getByText('The payment desk cannot be reached').first()).toBeVisible({ timeout: 30_000 })
+  await expectAccessible(page, 'overview: out of reach')
+  await page.unroute('**/api/payments/summary**')
+  await page.getByRole('button', { name: 'Try again' }).first().click()
+  await expect(page.getByText('The payment desk cannot be reached')).toHaveCount(0)
+})

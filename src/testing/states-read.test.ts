@@ -1,0 +1,13 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { expect, test } from 'vitest'
+
+const E2E = new URL('../../e2e/', import.meta.url)
+
+test('axe reads every state of every page', async () => {
+  const states = [...(await readFile(new URL('states.ts', E2E), 'utf8')).matchAll(/^ {2}'([^']+)',$/gm)].map(([, state = '']) => state)
+  expect(states.length).toBeGreaterThan(90)
+  expect(new Set(states).size).toBe(states.length)
+  const stories = (await readdir(E2E)).filter((name) => name.endsWith('.e2e.ts'))
+  const texts = await Promise.all(stories.map((name) => readFile(new URL(name, E2E), 'utf8')))
+  expect(states.filter((state) => !texts.some((text) => text.includes(`'${state}'`)))).toEqual([])
+})
