@@ -5,7 +5,7 @@ import { onEthereum } from './orders.ts'
 import { paymentTable, signIn } from './seller.ts'
 import type { State } from './states.ts'
 
-// The pages and steps that everybody sees; what is out of the ordinary is read where its story leads into it.
+/** The pages and steps that everybody sees; what is out of the ordinary is read where its story leads into it. */
 test.describe.configure({ timeout: 240_000 })
 
 const SIGNED_OUT: Readonly<Record<string, State>> = {

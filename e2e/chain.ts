@@ -97,3 +97,15 @@ export async function giveUsdc({ evm }: Chains, net: Pick<Devnet, 'evm' | 'walle
   const { status } = await evm.waitForTransactionReceipt({ hash, timeout: 15_000 })
   if (status !== 'success') throw new Error('The USDC did not arrive.')
 }
+
+export type StillChain = { mine: () => Promise<void>; takeBack: (blocks: number) => Promise<void>; [Symbol.asyncDispose]: () => Promise<void> }
+
+/** Ethereum makes no block by itself until this is disposed. */
+export async function holdStill({ anvil, evm }: Chains): Promise<StillChain> {
+  await anvil.setIntervalMining({ interval: 0 })
+  return {
+    mine: () => anvil.mine({ blocks: 1 }),
+    takeBack: (blocks) => evm.request({ method: 'anvil_reorg' as never, params: [blocks, []] as never }),
+    [Symbol.asyncDispose]: () => anvil.setIntervalMining({ interval: 1 }),
+  }
+}

@@ -1,4 +1,4 @@
-import type { Chains } from './chain.ts'
+import { holdStill } from './chain.ts'
 import { connectOnForm, expectPaid, openCheckout, review, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
@@ -95,15 +95,3 @@ test('a payment that failed, one that ran out of time and one that nobody knows 
   await expect(page.getByText('No payment under this id')).toBeVisible()
   await expectAccessible(page, 'payment: unknown')
 })
-
-type StillChain = { mine: () => Promise<void>; takeBack: (blocks: number) => Promise<void>; [Symbol.asyncDispose]: () => Promise<void> }
-
-/** Ethereum makes no block by itself until this is disposed. */
-async function holdStill({ anvil, evm }: Chains): Promise<StillChain> {
-  await anvil.setIntervalMining({ interval: 0 })
-  return {
-    mine: () => anvil.mine({ blocks: 1 }),
-    takeBack: (blocks) => evm.request({ method: 'anvil_reorg' as never, params: [blocks, []] as never }),
-    [Symbol.asyncDispose]: () => anvil.setIntervalMining({ interval: 1 }),
-  }
-}

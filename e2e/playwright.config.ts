@@ -11,9 +11,9 @@ export default defineConfig({
   workers: 2,
   retries: 0,
   forbidOnly: true,
-  // One file reads every page with axe; it is meant to take its time.
+  // Pages are read by axe on the way, which takes its time where others compute too.
   reportSlowTests: null,
-  timeout: 60_000,
+  timeout: 120_000,
   expect: { timeout: 15_000 },
   reporter: [['list'], ['json', { outputFile: '../test-results/e2e.json' }]],
   use: {

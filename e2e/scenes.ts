@@ -1,8 +1,36 @@
 import type { Page } from '@playwright/test'
 import type { Devnet } from '#devnet/network.ts'
+import { encodeHeader } from '#x402/header.ts'
+import { holdStill, openChains } from './chain.ts'
 import { expectPaid, expectReviewed, signButton } from './checkout.ts'
 
 type Scene = (page: Page, net: Devnet) => Promise<void>
+
+/** Of a test network; nobody's money hangs on it. */
+const PROOF = encodeHeader({
+  x402Version: 2,
+  resource: { url: 'https://journal.example/articles/settlement-without-banks' },
+  accepted: {
+    scheme: 'exact',
+    network: 'eip155:84532',
+    amount: '1500000',
+    asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+    payTo: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+    maxTimeoutSeconds: 900,
+    extra: { name: 'USDC', version: '2' },
+  },
+  payload: {
+    signature: `0x${'5a'.repeat(64)}1b`,
+    authorization: {
+      from: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+      to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+      value: '1500000',
+      validAfter: '0',
+      validBefore: '1795000000',
+      nonce: `0x${'c4'.repeat(32)}`,
+    },
+  },
+})
 
 const ORDER = '/pay?amount=0.01&description=The+price+of+finality&reference=ORD-2001'
 
@@ -34,6 +62,22 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.getByRole('link', { name: 'Show the payment' }).click()
     await page.getByText('The chain shows this payment exactly').waitFor()
   },
+  'payment-on-its-way': async (page, net) => {
+    await review(page)
+    await using chain = await holdStill(openChains(net))
+    await signButton(page, 'Demo wallet').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('link', { name: 'Show the payment' }).click({ timeout: 60_000 })
+    await page.getByText('Sent to the network. It does not count as paid until it is confirmed.', { exact: true }).waitFor()
+    await chain.mine()
+    await page.getByText('On the chain with 1 of 2 confirmations. It does not count as paid yet.', { exact: true }).waitFor()
+  },
+  'payment-failed': (page) => openFirst(page, 'failed'),
+  'payment-expired': (page) => openFirst(page, 'expired'),
+  'payment-unknown': async (page) => {
+    await page.goto('/payments/pay_1111111111111111111111')
+    await page.getByText('No payment under this id').waitFor()
+  },
   overview: async (page) => {
     await signIn(page)
     await page.goto('/')
@@ -57,6 +101,11 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.goto('/links')
     await page.getByRole('heading', { level: 1 }).waitFor()
   },
+  'link-to-share': async (page) => void (await makeLink(page)),
+  'link-to-pay': async (page) => {
+    await page.goto(await makeLink(page))
+    await page.getByText('Set by Paydesk').waitFor()
+  },
   developers: async (page) => {
     await signIn(page)
     await page.goto('/developers')
@@ -66,6 +115,11 @@ export const scenes: Readonly<Record<string, Scene>> = {
   verify: async (page) => {
     await page.goto('/verify')
     await page.getByLabel('What do you want to check?').waitFor()
+  },
+  'verify-explained': async (page) => {
+    await page.goto('/verify')
+    await page.getByLabel('What do you want to check?').fill(PROOF)
+    await page.getByRole('heading', { name: 'What the proof says' }).waitFor()
   },
   explore: async (page) => {
     await page.goto('/explore')
@@ -96,6 +150,28 @@ async function review(page: Page): Promise<void> {
   await connectDemo(page, /Buyer/)
   await page.getByRole('button', { name: 'Review payment' }).click()
   await expectReviewed(page, 'Demo wallet')
+}
+
+async function openFirst(page: Page, status: string): Promise<void> {
+  await signIn(page)
+  await page.goto(`/payments?status=${status}`)
+  await page.locator('[data-payment-row]').first().getByRole('link').click()
+  await page.getByRole('heading', { name: 'What happened' }).waitFor()
+}
+
+/** The seller's, with its code still in view. */
+async function makeLink(page: Page): Promise<string> {
+  await signIn(page)
+  await page.goto('/links')
+  await page.getByRole('button', { name: 'New link' }).click()
+  const dialog = page.getByRole('dialog', { name: 'New payment link' })
+  await dialog.getByLabel('Amount').fill('0.02')
+  await dialog.getByLabel('Description').fill('Quarterly issue, autumn')
+  await dialog.getByLabel('Reference').fill('INV-2026-114')
+  await dialog.getByRole('button', { name: 'Make the link' }).click()
+  const share = page.getByRole('dialog', { name: 'Share this payment link' })
+  await share.getByRole('img', { name: /^Code that opens the payment page/ }).waitFor()
+  return share.getByText(/^https?:\/\//).innerText()
 }
 
 async function signIn(page: Page): Promise<void> {

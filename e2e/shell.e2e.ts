@@ -113,7 +113,9 @@ test('an address gets a name, comes back after it was removed, and a limit is ke
   await page.goto('/settings')
   await page.getByRole('button', { name: 'Add an address' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('textbox', { name: 'Name' }).fill('Acme')
+  // What is to be filled in first has the focus, not the cross.
+  await expect(dialog.getByRole('textbox', { name: 'Name' })).toBeFocused()
+  await page.keyboard.type('Acme')
   await dialog.getByRole('textbox', { name: 'Address' }).fill('0x1234')
   await dialog.getByRole('button', { name: 'Save' }).click()
   await expect(dialog.getByText('This is not an address. Paste the whole of it.')).toBeVisible()

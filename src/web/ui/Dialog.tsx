@@ -31,6 +31,8 @@ export function Dialog({ open, onClose, title, description, footer, size = 'md',
     if (!dialog || !open) return
     const opener = document.activeElement
     dialog.showModal()
+    // What is to be filled in comes first; a phone would cover the sheet with its keyboard.
+    if (matchMedia('(pointer:fine)').matches) dialog.querySelector<HTMLElement>(':is(input:not([type=checkbox],[type=radio]),select,textarea):enabled')?.focus()
     return () => {
       dialog.close()
       if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
