@@ -46,6 +46,20 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   await expect(page.getByText('You are offline.')).toHaveCount(0)
 })
 
+test('a list of wallets that cannot be fetched takes nothing down, and opens at the next try', async ({ visitor, expectError }) => {
+  expectError(AWAY)
+  const page = await visitor()
+  await page.route('**/assets/ConnectDialog-*', (route) => route.abort())
+  await page.goto('/')
+  const connect = page.getByRole('banner').getByRole('button', { name: 'Connect', exact: true })
+  await connect.click()
+  await expect(page.getByRole('region', { name: 'Notices' }).getByText('The payment desk cannot be reached')).toBeVisible()
+  await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
+  await page.unroute('**/assets/ConnectDialog-*')
+  await connect.click()
+  await expect(page.getByRole('dialog').getByRole('button', { name: 'Connect Demo wallet on Ethereum' })).toBeVisible()
+})
+
 test('an overview whose figures cannot be read says so and offers to try again', async ({ seller, expectError }) => {
   expectError(AWAY)
   const { page } = await seller()

@@ -75,7 +75,7 @@ export async function openOrders({ evm, solana }: Chains, service: Service): Pro
     },
     async openSettlement(family) {
       const { payer, payTo, asset, header, paid } = await (family === 'evm' ? signOnEvm(evm, tokens) : signOnSolana(solana, { mint, sponsor: sponsors.solana }))
-      const body = { walletAddress: payTo, paymentProof: header, expectedAmount: 1.5, asset, timeout: 5 }
+      const body = { walletAddress: payTo, paymentProof: header, expectedAmount: 1.5, asset, timeout: 15 }
       return { sender: payer, ask: (url) => post(`${url}/payment/receive`, { key: service.key, body }), paid, amount: USDC }
     },
   }

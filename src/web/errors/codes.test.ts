@@ -26,7 +26,7 @@ test('a countdown and the request id reach the reader', () => {
 })
 
 test('a fault of this page never shows its insides', () => {
-  expect(describeError(new TypeError('x is undefined'))).toMatchObject({ who: 'us', action: 'retry' })
+  expect(describeError(new TypeError('x is undefined'))).toMatchObject({ title: 'Something went wrong in this page', action: 'retry' })
 })
 
 const answer = (status: number, headers: Record<string, string> = {}) => ({ status, headers: new Headers(headers) })

@@ -142,12 +142,12 @@ const unexpected: CodeRow = {
   retry: 'safe',
 }
 
-type ToldWords = Pick<CodeRow, 'who' | 'action'> & { title: string; body: string; detail?: string }
+type ToldWords = { title: string; body: string; action: CodeRow['action']; detail?: string }
 
 /** What to tell of any error, in the reader's language, and the line to quote in a report. */
 export function describeError(error: unknown): ToldWords {
-  const { who, action, title, body } = error instanceof ApiError ? codes[error.code] : unexpected
-  const words = { who, action, title: i18n._(title), body: i18n._(body) }
+  const { action, title, body } = error instanceof ApiError ? codes[error.code] : unexpected
+  const words = { action, title: i18n._(title), body: i18n._(body) }
   if (!(error instanceof ApiError)) return words
   const detail = [error.code, error.requestId].filter(Boolean).join(' · ')
   if (error.code !== 'RATE_LIMIT' || !error.retryAfter) return { ...words, detail }

@@ -24,18 +24,9 @@ export function Outlet({ match, pageKey, siteTitle, fallback, onShown }: OutletP
     document.title = `${title} · ${siteTitle}`
   }, [title, siteTitle, pageKey])
 
-  if (!match) {
-    return (
-      <Suspense fallback={fallback} key={pageKey}>
-        <Arrival onShown={onShown}>
-          <NotFoundPage />
-        </Arrival>
-      </Suspense>
-    )
-  }
-  const Page = pageOf(match.name)
+  const Page = match ? pageOf(match.name) : NotFoundPage
   return (
-    <PageBoundary key={pageKey} name={match.name}>
+    <PageBoundary key={pageKey} name={match?.name}>
       <Suspense fallback={fallback}>
         <Arrival onShown={onShown}>
           <Page />

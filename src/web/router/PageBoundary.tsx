@@ -5,7 +5,7 @@ import { Button } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/ErrorState.tsx'
 import { forgetPage } from './pages.ts'
 
-type Props = { name: RouteName; children: ReactNode }
+type Props = { /** None of an address that nothing is at. */ name?: RouteName; children: ReactNode }
 
 /** A page that breaks, or whose code cannot be fetched, takes nothing else down. */
 export class PageBoundary extends Component<Props, { error: Error | null }> {
@@ -16,7 +16,7 @@ export class PageBoundary extends Component<Props, { error: Error | null }> {
   }
 
   retry = (): void => {
-    forgetPage(this.props.name)
+    if (this.props.name) forgetPage(this.props.name)
     this.setState({ error: null })
   }
 

@@ -1,24 +1,29 @@
 import { t } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
-import { lazy, Suspense, useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { shortAddress } from '#contract/known-address.ts'
+import { ApiError } from '../api/errors.ts'
+import { describeError } from '../errors/codes.ts'
 import { formatList } from '../locales/formats.ts'
 import { loadMessages } from '../locales/language.ts'
 import { Button } from '../ui/Button.tsx'
 import { buttonClass } from '../ui/button-class.ts'
 import { Icon } from '../ui/Icon.tsx'
 import { Menu, type MenuItem } from '../ui/Menu.tsx'
-import { disconnect, openConnectDialog, useAccounts, useConnectDialog, type ConnectedAccount } from './accounts.ts'
+import { toast } from '../ui/Toast.tsx'
+import { closeConnectDialog, disconnect, openConnectDialog, useAccounts, useConnectDialog, type ConnectedAccount } from './accounts.ts'
 import { rememberedWallet } from './remembered.ts'
 import { WalletIcon } from './WalletIcon.tsx'
 
-const loadDialog = () => Promise.all([import('./dialog/ConnectDialog.tsx'), loadMessages('paying')])
-const ConnectDialog = lazy(async () => ({ default: (await loadDialog())[0].ConnectDialog }))
+const loadDialog = async () => (await Promise.all([import('./dialog/ConnectDialog.tsx'), loadMessages('paying')]))[0].ConnectDialog
+// What fails here fails again, visibly, when the dialog is opened.
+const preload = () => void loadDialog().catch(() => undefined)
 
 /** Connect, or who is connected. The wallet code is fetched when someone is about to use it. */
 export function WalletButton() {
   const accounts = useAccounts()
   const dialog = useConnectDialog()
+  const [ConnectDialog, setConnectDialog] = useState<Awaited<ReturnType<typeof loadDialog>>>()
   const connected = formatList(accounts.map((account) => `${account.walletName} ${shortAddress(account.address)}`))
 
   useEffect(() => {
@@ -26,10 +31,22 @@ export function WalletButton() {
     if (rememberedWallet('evm') ?? rememberedWallet('solana')) void import('./stack.ts').then(({ reconnectWallets }) => reconnectWallets())
   }, [])
 
+  // Where its code cannot be fetched, the page stays and says so, and the next press tries again.
+  useEffect(() => {
+    if (!dialog) return
+    loadDialog().then(
+      (loaded) => setConnectDialog(() => loaded),
+      () => {
+        closeConnectDialog()
+        toast(describeError(new ApiError({ code: 'OFFLINE' })).title, { tone: 'bad' })
+      },
+    )
+  }, [dialog])
+
   return (
     <>
       {accounts.length === 0 ? (
-        <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog()} onFocus={() => void loadDialog()} onPointerEnter={() => void loadDialog()}>
+        <Button icon={<Icon name="wallet" />} onClick={() => openConnectDialog()} onFocus={preload} onPointerEnter={preload}>
           <Trans>Connect</Trans>
         </Button>
       ) : (
@@ -41,11 +58,7 @@ export function WalletButton() {
           triggerClassName={buttonClass({})}
         />
       )}
-      {dialog && (
-        <Suspense fallback={null}>
-          <ConnectDialog family={dialog === 'any' ? undefined : dialog} />
-        </Suspense>
-      )}
+      {dialog && ConnectDialog && <ConnectDialog family={dialog === 'any' ? undefined : dialog} />}
     </>
   )
 }
