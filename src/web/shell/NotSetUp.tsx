@@ -18,7 +18,9 @@ export function NotSetUp({ problem }: { problem: string }) {
         <p className="mt-3 text-sm text-muted">
           <Trans>Put a config.json beside index.html that names the proxy:</Trans>
         </p>
-        <pre className="mt-3 overflow-x-auto rounded-lg bg-sunken p-3 font-mono text-[13px]">{'{ "proxyUrl": "https://pay-api.example.org" }'}</pre>
+        <pre className="mt-3 rounded-lg bg-sunken p-3 font-mono text-[13px] [overflow-wrap:anywhere] whitespace-pre-wrap">
+          {'{ "proxyUrl": "https://pay-api.example.org" }'}
+        </pre>
       </Card>
       <Button onClick={() => location.reload()}>
         <Trans>Try again</Trans>
