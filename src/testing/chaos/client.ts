@@ -9,18 +9,31 @@ export type Acknowledged = Wish & { paymentId: string }
 const Answer = v.object({ paymentId: v.optional(v.string()), error: v.optional(v.object({ code: v.string(), message: v.string() })) })
 const PATIENCE_MS = 20_000
 const PAUSE_MS = 50
+const STUCK_AFTER_MS = 600_000
 
-/** A client that asks any process that is there, and asks again what nobody has answered, until it is told the payment. */
-export async function askUntilAnswered({ key }: Pick<Stage, 'key'>, wish: Wish, target: () => string | undefined, prefer: string): Promise<Acknowledged> {
+type Asking = { target: () => string | undefined; prefer: string; onCutOff?: () => void }
+
+/**
+ * A client that asks any process that is there, and asks again what nobody has answered, until it is told the payment.
+ * @throws Error when nobody has answered in ten minutes: what was asked is stuck
+ */
+export async function askUntilAnswered({ key }: Pick<Stage, 'key'>, wish: Wish, { target, prefer, onCutOff }: Asking): Promise<Acknowledged> {
+  const until = performance.now() + STUCK_AFTER_MS
+  let last = 'nobody was there'
   for (;;) {
     const url = target()
-    const paymentId = url && (await askOnce(url, { apiKey: key, prefer, wish }))
-    if (paymentId) return { ...wish, paymentId }
+    const answer = url === undefined ? undefined : await askOnce(url, { apiKey: key, prefer, wish })
+    if (answer?.paymentId !== undefined) return { ...wish, paymentId: answer.paymentId }
+    if (answer?.cutOff) onCutOff?.()
+    last = answer?.told ?? last
+    if (performance.now() > until) throw new Error(`The payment of key ${wish.key} from ${wish.till.address} was asked for ten minutes long; last: ${last}`)
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
   }
 }
 
-async function askOnce(url: string, { apiKey, prefer, wish }: { apiKey: string; prefer: string; wish: Wish }): Promise<string | undefined> {
+type Answered = { paymentId?: string | undefined; cutOff?: boolean; told?: string }
+
+async function askOnce(url: string, { apiKey, prefer, wish }: { apiKey: string; prefer: string; wish: Wish }): Promise<Answered> {
   const { key, till, amount } = wish
   let text: string
   let status: number
@@ -33,14 +46,14 @@ async function askOnce(url: string, { apiKey, prefer, wish }: { apiKey: string; 
     })
     status = response.status
     text = await response.text()
-  } catch {
+  } catch (error) {
     // The process died over it, or could not be reached: nothing is known.
-    return undefined
+    return { cutOff: true, told: String(error) }
   }
   const { paymentId, error } = v.parse(Answer, JSON.parse(text))
-  if (status === 200 || status === 202) return paymentId
+  if (status === 200 || status === 202) return { paymentId }
   // Only what a client may repeat is expected here; everything else is a finding.
-  if (status === 409 || status === 429 || status === 503) return undefined
+  if (status === 409 || status === 429 || status === 503) return { told: `${status} ${error?.code}: ${error?.message}` }
   throw new Error(`The service answered ${status} ${error?.code}: ${error?.message}`)
 }
 

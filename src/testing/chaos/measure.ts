@@ -44,7 +44,7 @@ export async function measureRecovery(stage: Stage): Promise<{ readyMs: number; 
   const wishes = [...stage.tills].map((till) => newWish([till]))
   {
     await using dying = await startServiceProcess(stage.env)
-    await Promise.all(wishes.map((wish) => askUntilAnswered(stage, wish, () => dying.url, 'respond-async')))
+    await Promise.all(wishes.map((wish) => askUntilAnswered(stage, wish, { target: () => dying.url, prefer: 'respond-async' })))
   }
   const startedAt = performance.now()
   await using service = await startServiceProcess(stage.env)

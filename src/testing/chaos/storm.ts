@@ -3,42 +3,61 @@ import { startServiceProcess, type ServiceProcess } from '../service-process.ts'
 import { askUntilAnswered, newWish, type Acknowledged, type Wish } from './client.ts'
 import type { Stage } from './stage.ts'
 
-type StormOptions = { kills: number; processes: number; clients: number; lifeMs: readonly [least: number, most: number] }
-type Storm = { kills: number; acknowledged: Acknowledged[]; wishes: Wish[]; startMs: number[] }
+type StormOptions = { kills: number; processes: number; clients: number; pauseMs: readonly [least: number, most: number] }
+type Storm = {
+  kills: number
+  acknowledged: Acknowledged[]
+  wishes: Wish[]
+  /** Payments that were acknowledged while processes were still dying. */
+  underFire: number
+  /** Requests that a kill cut off. */
+  cutOff: number
+}
 
-/** Processes that take payments and are killed, each a random moment after it has begun to listen, while clients go on asking whoever is there. */
-export async function runStorm(stage: Stage, { kills, processes, clients, lifeMs }: StormOptions): Promise<Storm> {
-  const alive = new Set<ServiceProcess>()
-  const storm: Storm = { kills: 0, acknowledged: [], wishes: [], startMs: [] }
+const TELL_EVERY = 100
+
+/**
+ * Processes that take payments while, time and again, one of those that listen is killed and started anew. The next one dies a random pause after no more
+ * than one is missing: were they killed as fast as they start, none would live long enough to be in the middle of anything.
+ */
+export async function runStorm(stage: Stage, { kills, processes, clients, pauseMs }: StormOptions): Promise<Storm> {
+  const storm: Storm = { kills: 0, acknowledged: [], wishes: [], underFire: 0, cutOff: 0 }
+  const alive: ServiceProcess[] = []
   const isOver = () => storm.kills >= kills
-  const target = () => [...alive][randomInt(Math.max(1, alive.size))]?.url
+  const target = () => alive[randomInt(Math.max(1, alive.length))]?.url
 
-  async function live(): Promise<void> {
+  async function start(): Promise<void> {
+    alive.push(await startServiceProcess(stage.env))
+  }
+  async function strike(): Promise<void> {
     while (!isOver()) {
-      const startedAt = performance.now()
-      await using process = await startServiceProcess(stage.env)
-      storm.startMs.push(performance.now() - startedAt)
-      alive.add(process)
-      await new Promise((resolve) => setTimeout(resolve, randomInt(lifeMs[0], lifeMs[1])))
-      alive.delete(process)
+      if (alive.length < processes - 1) {
+        await new Promise((resolve) => setTimeout(resolve, 10))
+        continue
+      }
+      await new Promise((resolve) => setTimeout(resolve, randomInt(pauseMs[0], pauseMs[1])))
+      const [victim] = alive.splice(randomInt(alive.length), 1)
+      await victim?.kill()
       storm.kills++
+      if (storm.kills % TELL_EVERY === 0) console.log(`… ${storm.kills} kills, ${storm.acknowledged.length} payments`)
+      if (!isOver()) starting.add(start())
     }
   }
   async function ask(): Promise<void> {
     while (!isOver()) {
       const wish = newWish(stage.tills)
       storm.wishes.push(wish)
-      storm.acknowledged.push(await askUntilAnswered(stage, wish, () => target() ?? last?.url, 'respond-async'))
+      storm.acknowledged.push(await askUntilAnswered(stage, wish, { target, prefer: 'respond-async', onCutOff: () => storm.cutOff++ }))
+      if (!isOver()) storm.underFire++
     }
   }
-  let last: ServiceProcess | undefined
-  const asking = Promise.all(Array.from({ length: clients }, ask))
-  // Who asks when the storm ends is still answered: by one process more, that nobody kills before.
-  const living = Promise.all(Array.from({ length: processes }, live)).then(async () => (last = await startServiceProcess(stage.env)))
+  const starting = new Set(Array.from({ length: processes }, start))
   try {
-    await Promise.all([asking, living])
+    // Who asks when the storm ends is still answered, by those that nobody kills any more.
+    await Promise.all([strike(), ...Array.from({ length: clients }, ask)])
   } finally {
-    await last?.kill()
+    await Promise.allSettled(starting)
+    for (const each of alive) await each.kill()
   }
   return storm
 }
