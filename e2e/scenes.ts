@@ -75,6 +75,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   'payment-failed': (page) => openFirst(page, 'failed'),
   'payment-expired': (page) => openFirst(page, 'expired'),
   'payment-unknown': async (page) => {
+    await signIn(page)
     await page.goto('/payments/pay_1111111111111111111111')
     await page.getByText('No payment under this id').waitFor()
   },
