@@ -69,11 +69,14 @@ export async function movePayment(
   return row
 }
 
+/** Of a payment that the chain does not show: what an earlier block said of it is no longer so. */
+export const NOWHERE = { blockHeight: null, blockHash: null, fee: null } as const satisfies MoveFacts
+
 /** Where a payment that is not confirmed yet stands on the chain, so that its confirmations can be counted; null when it stands nowhere any more. */
 export async function noteHeight(db: Database, id: string, blockHeight: number | null): Promise<void> {
   await db
     .update(payment)
-    .set({ blockHeight })
+    .set(blockHeight === null ? NOWHERE : { blockHeight })
     .where(and(eq(payment.id, id), eq(payment.status, 'pending'), sql`${payment.blockHeight} is distinct from ${blockHeight}`))
 }
 

@@ -1,7 +1,7 @@
 import type { Chain, Head, Wanted } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { findClaimKey } from '../db/claims.ts'
-import { lockPayment, movePayment, type PaymentRecord } from '../db/payments.ts'
+import { lockPayment, movePayment, NOWHERE, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../events/record.ts'
 import { applyObservation } from './apply-observation.ts'
 
@@ -28,7 +28,7 @@ export async function expire(context: Context, { payment, wanted, chain, head }:
     const at = context.now()
     const to = unseen ? 'expired' : 'failed'
     const failure = 'The transaction was broadcast, did not land, and can no longer land: nothing was paid.'
-    const facts = unseen ? {} : { failure, blockHeight: null, blockHash: null }
+    const facts = unseen ? {} : { failure, ...NOWHERE }
     await movePayment(tx, { id: row.id, from: row.status, to, at, facts })
     await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status: to, source: 'watcher', blockHeight: head.height, at })
     return true

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { lockPayment, movePayment, type PaymentRecord } from '../db/payments.ts'
+import { lockPayment, movePayment, NOWHERE, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../events/record.ts'
 
 /** Takes a confirmation back whose block is gone; its transaction is looked for again. False when the payment has moved on since it was read. */
@@ -8,7 +8,7 @@ export async function rollBack(context: Context, payment: PaymentRecord): Promis
     const row = await lockPayment(tx, payment.id)
     if (row?.status !== 'confirmed' || row.signature !== payment.signature || row.blockHash !== payment.blockHash) return false
     const at = context.now()
-    const facts = { blockHeight: null, blockHash: null, fee: null, confirmedAt: null, reportedSignature: row.signature }
+    const facts = { ...NOWHERE, confirmedAt: null, reportedSignature: row.signature }
     await movePayment(tx, { id: row.id, from: 'confirmed', to: 'rolled_back', at, facts })
     await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status: 'rolled_back', source: 'watcher', blockHeight: row.blockHeight, at })
     return true

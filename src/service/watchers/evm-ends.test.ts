@@ -64,6 +64,25 @@ test('a payment in a shallow block counts its confirmations, and none of a block
   await desk.untilStatus(built, 'confirmed')
 })
 
+test('a payment first seen in a shallow block that is taken back has no block and no fee, and fails without them', async () => {
+  const { payer, payee } = await desk.parties()
+  await desk.evm.mine(5)
+  const built = await desk.build(payer, payee.address)
+  const hash = await desk.send(payer, built)
+  await desk.evm.mine(1)
+  await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash })
+  await expect
+    .poll(() => readPaymentBody(desk.context, built.paymentId))
+    .toMatchObject({ status: 'pending', confirmations: 1, fee: { amountAtomic: expect.any(String) } })
+  await reorg(1)
+  await expect.poll(() => readPaymentBody(desk.context, built.paymentId)).toMatchObject({ status: 'pending', blockHeight: null, confirmations: 0, fee: null })
+  // Another transaction takes its nonce for good.
+  await desk.send(payer, await desk.build(payer, (await desk.evm.wallet(0n)).address))
+  const height = Number(await desk.evm.client.getBlockNumber())
+  await desk.evm.mine(built.lastValidBlockHeight - height + 200)
+  expect(await desk.untilStatus(built, 'failed')).toMatchObject({ blockHeight: null, fee: null })
+})
+
 test('a payment nobody signs expires after its last block and a grace, and the chain can still undo that', async () => {
   const { payer, payee } = await desk.parties()
   const built = await desk.build(payer, payee.address)
