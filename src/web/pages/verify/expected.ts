@@ -24,13 +24,15 @@ export type ExpectedProblems = Partial<Record<keyof ExpectedFields, string>>
 /** Starts with what the proof says of itself; the reader corrects what they expected otherwise. Never the payee: that is what is checked first. */
 export function startFields(facts: Facts | undefined, networks: readonly Network[], wallets: readonly string[]): ExpectedFields {
   const network = networks.find((each) => each.network === facts?.network) ?? networks[0]
-  const asset = network && (facts?.asset ? (findAsset(network, facts.asset) ?? nativeAsset(network)) : nativeAsset(network))
+  // A figure in the proof's own smallest units says nothing in another currency.
+  const named = network && facts?.network === network.network ? (facts.asset ? findAsset(network, facts.asset) : nativeAsset(network)) : undefined
+  const asset = named ?? (network && nativeAsset(network))
   const own = network && wallets.find((wallet) => wallet.startsWith('0x') === (familyOf(network.network) === 'evm'))
   return {
     network: network?.network ?? '',
     asset: asset?.address ?? '',
     wallet: own ?? '',
-    amount: facts && facts.amountAtomic !== null && asset ? formatAmount(facts.amountAtomic, asset.decimals) : '',
+    amount: facts && facts.amountAtomic !== null && named ? formatAmount(facts.amountAtomic, named.decimals) : '',
     resource: facts?.resource ?? '',
     memo: network && familyOf(network.network) === 'solana' ? (facts?.memo ?? '') : '',
     facilitator: '',

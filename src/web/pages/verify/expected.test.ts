@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { NATIVE_ETH, type Network } from '#contract/network.ts'
+import { startFields } from './expected.ts'
+import type { Facts } from './facts.ts'
+
+const USDC = { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false } as const
+const network: Network = {
+  network: 'eip155:31337',
+  name: 'Local',
+  rpcUrls: ['http://127.0.0.1:1'],
+  testnet: true,
+  blockTimeMs: 1000,
+  confirmations: 2,
+  assets: [NATIVE_ETH, USDC],
+}
+const start = (facts: Partial<Facts>) => startFields({ amountAtomic: 1_500_000n, resource: null, memo: null, ...facts } as Facts, [network], [])
+
+test('a proof in a currency of this desk starts with its own amount', () => {
+  expect(start({ network: network.network, asset: USDC.address })).toMatchObject({ asset: USDC.address, amount: '1.5' })
+})
+
+test.each([
+  ['another network', { network: 'eip155:84532', asset: USDC.address }],
+  ['an unknown token', { network: network.network, asset: `0x${'9'.repeat(40)}` }],
+] as const)('a proof of %s proposes no amount: its units are of something else', (_, facts) => {
+  expect(start(facts).amount).toBe('')
+})
