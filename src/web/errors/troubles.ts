@@ -37,57 +37,48 @@ type OwnTrouble =
 
 export type TroubleName = WalletSignal | OwnTrouble
 
+const again = { who: 'you', action: 'sign_again', retry: 'safe' } as const
+const afterwards = { who: 'you', action: 'sign_again', retry: 'after_change' } as const
+const connect = { who: 'you', action: 'connect', retry: 'after_change' } as const
+const later = { who: 'time', action: 'prepare_again', retry: 'safe' } as const
+
 /**
  * The table's part for a payment's way through a wallet; `{wallet}` in the words is its name. `look_first` is the one policy under which something may
  * have left.
  */
 export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
   rejected: {
-    who: 'you',
-    action: 'sign_again',
-    retry: 'safe',
+    ...again,
     title: msg({ message: 'You cancelled in {wallet}' }),
     body: msg`Nothing was sent.`,
   },
   request_pending: {
-    who: 'you',
-    action: 'sign_again',
-    retry: 'after_change',
+    ...afterwards,
     title: msg({ message: 'Open {wallet}: a request is already waiting' }),
     body: msg`Answer or reject it there, then come back. Nothing was sent.`,
   },
   unknown_chain: {
-    who: 'you',
-    action: 'sign_again',
-    retry: 'after_change',
+    ...afterwards,
     title: msg({ message: '{wallet} does not have this network yet' }),
     body: msg({ message: 'Add the network in {wallet}, then sign again. Nothing was sent.' }),
   },
   wrong_chain: {
-    who: 'you',
-    action: 'sign_again',
-    retry: 'after_change',
+    ...afterwards,
     title: msg({ message: '{wallet} is on another network' }),
     body: msg({ message: 'Switch {wallet} to the network of this payment, then sign again. Nothing was sent.' }),
   },
   add_chain_failed: {
-    who: 'you',
-    action: 'sign_again',
-    retry: 'after_change',
+    ...afterwards,
     title: msg({ message: 'The network could not be added to {wallet}' }),
     body: msg({ message: 'Add it in {wallet} by hand, then sign again. Nothing was sent.' }),
   },
   unauthorized: {
-    who: 'you',
-    action: 'connect',
-    retry: 'after_change',
+    ...connect,
     title: msg({ message: '{wallet} has not let this page use the account' }),
     body: msg({ message: 'Unlock {wallet} and connect the account again. Nothing was sent.' }),
   },
   disconnected: {
-    who: 'you',
-    action: 'connect',
-    retry: 'after_change',
+    ...connect,
     title: msg({ message: '{wallet} is disconnected' }),
     body: msg({ message: 'Open and unlock {wallet}, then sign again. Nothing was sent.' }),
   },
@@ -99,23 +90,17 @@ export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
     body: msg`Pay with another wallet. Nothing was sent.`,
   },
   insufficient_funds: {
-    who: 'you',
-    action: 'sign_again',
-    retry: 'after_change',
+    ...afterwards,
     title: msg`The account does not hold enough`,
     body: msg`It must cover the amount and the network fee. Nothing was sent.`,
   },
   refused_transaction: {
-    who: 'you',
-    action: 'sign_again',
-    retry: 'safe',
+    ...again,
     title: msg({ message: '{wallet} refused the transaction' }),
     body: msg`Nothing was sent. Prepare it again, or pay with another wallet.`,
   },
   blockhash_expired: {
-    who: 'time',
-    action: 'prepare_again',
-    retry: 'safe',
+    ...later,
     title: msg`The transaction took too long`,
     body: msg`Nothing was sent. It can be prepared again in one tap.`,
   },
@@ -148,23 +133,17 @@ export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
     body: msg`The payment may have been sent. This page keeps checking the chain.`,
   },
   not_connected: {
-    who: 'you',
-    action: 'connect',
-    retry: 'after_change',
+    ...connect,
     title: msg({ message: '{wallet} is not connected' }),
     body: msg`Unlock it and connect the account again. Nothing was sent.`,
   },
   wallet_busy: {
-    who: 'you',
-    action: 'sign_again',
-    retry: 'after_change',
+    ...afterwards,
     title: msg({ message: '{wallet} is asking in another tab' }),
     body: msg`Answer or reject the request there, then sign here. Nothing was sent.`,
   },
   wallet_lost: {
-    who: 'you',
-    action: 'sign_again',
-    retry: 'safe',
+    ...again,
     title: msg`The signature never arrived`,
     body: msg`Nothing was sent. You can sign again.`,
   },
@@ -176,9 +155,7 @@ export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
     body: msg`Nothing was built and nothing was sent. Try again, or choose another network.`,
   },
   chain_busy: {
-    who: 'time',
-    action: 'prepare_again',
-    retry: 'safe',
+    ...later,
     title: msg`The network asks very high fees now`,
     body: msg`More than this page pays for anybody. Nothing was sent; try again later.`,
   },
@@ -204,9 +181,7 @@ export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
     body: msg`This payment has been settled already. Nothing was sent. Check it again to see it on the chain.`,
   },
   not_settled_yet: {
-    who: 'time',
-    action: 'prepare_again',
-    retry: 'safe',
+    ...later,
     title: msg`There is nothing to acknowledge yet`,
     body: msg`The service does not have this payment. Nothing was sent. Settle it first.`,
   },
@@ -217,7 +192,7 @@ export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
     title: msg`The desk answered with another payment`,
     body: msg`It is not what you entered. Nothing was signed and nothing was sent.`,
   },
-  not_signed: { who: 'you', action: 'sign_again', retry: 'safe', title: msg`Not signed`, body: msg`Nothing was sent.` },
+  not_signed: { ...again, title: msg`Not signed`, body: msg`Nothing was sent.` },
 }
 
 /** `walletName` where the words name the wallet. `detail`: the line to quote in a report. */
