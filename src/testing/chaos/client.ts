@@ -48,13 +48,20 @@ async function askOnce(url: string, { apiKey, prefer, wish }: { apiKey: string; 
     text = await response.text()
   } catch (error) {
     // The process died over it, or could not be reached: nothing is known.
-    return { cutOff: true, told: String(error) }
+    return { cutOff: isCutOff(error), told: String(error) }
   }
   const { paymentId, error } = v.parse(Answer, JSON.parse(text))
   if (status === 200 || status === 202) return { paymentId }
   // Only what a client may repeat is expected here; everything else is a finding.
   if (status === 409 || status === 429 || status === 503) return { told: `${status} ${error?.code}: ${error?.message}` }
   throw new Error(`The service answered ${status} ${error?.code}: ${error?.message}`)
+}
+
+/** The other side is gone in the middle; a process that was never reached, or is only slow, is something else. */
+function isCutOff(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
 }
 
 export function newWish(tills: readonly Till[]): Wish {

@@ -26,9 +26,9 @@ export async function runStorm(stage: Stage, { kills, processes, clients, pauseM
   const isOver = () => storm.kills >= kills
   const target = () => alive[randomInt(Math.max(1, alive.length))]?.url
 
-  async function start(): Promise<void> {
-    alive.push(await startServiceProcess(stage.env))
-  }
+  const starting: Promise<unknown>[] = []
+  const broken = Promise.withResolvers<never>()
+  const start = () => void starting.push(startServiceProcess(stage.env).then((each) => alive.push(each), broken.reject))
   async function strike(): Promise<void> {
     while (!isOver()) {
       if (alive.length < processes - 1) {
@@ -40,7 +40,7 @@ export async function runStorm(stage: Stage, { kills, processes, clients, pauseM
       await victim?.kill()
       storm.kills++
       if (storm.kills % TELL_EVERY === 0) console.log(`… ${storm.kills} kills, ${storm.acknowledged.length} payments`)
-      if (!isOver()) starting.add(start())
+      if (!isOver()) start()
     }
   }
   async function ask(): Promise<void> {
@@ -51,10 +51,10 @@ export async function runStorm(stage: Stage, { kills, processes, clients, pauseM
       if (!isOver()) storm.underFire++
     }
   }
-  const starting = new Set(Array.from({ length: processes }, start))
+  for (let count = 0; count < processes; count++) start()
   try {
     // Who asks when the storm ends is still answered, by those that nobody kills any more.
-    await Promise.all([strike(), ...Array.from({ length: clients }, ask)])
+    await Promise.race([broken.promise, Promise.all([strike(), ...Array.from({ length: clients }, ask)])])
   } finally {
     await Promise.allSettled(starting)
     for (const each of alive) await each.kill()
