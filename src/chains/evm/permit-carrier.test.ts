@@ -22,7 +22,6 @@ test('a permit is found wherever it stands in the data, another of the same paym
 })
 
 test('data of nothing but beginnings names no permit, and holds nobody up', () => {
-  const started = performance.now()
+  // Without its bounds this reads for more than a minute: the test's own time limit tells.
   expect(noncesWithin(permit, `0x${call.slice(0, 8).repeat(32_000)}${call}`).size).toBe(0)
-  expect(performance.now() - started).toBeLessThan(2_000)
 })

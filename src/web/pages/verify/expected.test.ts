@@ -4,6 +4,7 @@ import { startFields } from './expected.ts'
 import type { Facts } from './facts.ts'
 
 const USDC = { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false } as const
+const WETH = { address: '0x4200000000000000000000000000000000000006', symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, native: false } as const
 const network: Network = {
   network: 'eip155:31337',
   name: 'Local',
@@ -13,7 +14,8 @@ const network: Network = {
   confirmations: 2,
   assets: [NATIVE_ETH, USDC],
 }
-const start = (facts: Partial<Facts>) => startFields({ amountAtomic: 1_500_000n, resource: null, memo: null, ...facts } as Facts, [network], [])
+const said = { amountAtomic: 1_500_000n, resource: null, memo: null, body: { kind: 'permit' } }
+const start = (facts: object, assets: Network['assets'] = network.assets) => startFields({ ...said, ...facts } as Facts, [{ ...network, assets }], [])
 
 test('a proof in a currency of this desk starts with its own amount', () => {
   expect(start({ network: network.network, asset: USDC.address })).toMatchObject({ asset: USDC.address, amount: '1.5' })
@@ -24,4 +26,18 @@ test.each([
   ['an unknown token', { network: network.network, asset: `0x${'9'.repeat(40)}` }],
 ] as const)('a proof of %s proposes no amount: its units are of something else', (_, facts) => {
   expect(start(facts).amount).toBe('')
+})
+
+test('an authorization that names no token (version 1) is never read as native currency', () => {
+  const unnamed = { network: network.network, asset: null, body: { kind: 'authorization' } }
+  expect(start(unnamed)).toMatchObject({ asset: USDC.address, amount: '1.5' })
+  expect(start(unnamed, [NATIVE_ETH, USDC, WETH]).amount).toBe('')
+  expect(start(unnamed, [NATIVE_ETH]).amount).toBe('')
+})
+
+test('a signed transaction without a token is of native currency', () => {
+  expect(start({ network: network.network, asset: null, amountAtomic: 10n ** 18n, body: { kind: 'evm' } })).toMatchObject({
+    asset: NATIVE_ETH.address,
+    amount: '1',
+  })
 })

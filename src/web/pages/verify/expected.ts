@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { parseAddress } from '#contract/address.ts'
 import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
-import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
+import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { readDecimal } from '../../locales/decimal.ts'
 import { numberLocale } from '../../locales/formats.ts'
 import type { Facts } from './facts.ts'
@@ -25,7 +25,7 @@ export type ExpectedProblems = Partial<Record<keyof ExpectedFields, string>>
 export function startFields(facts: Facts | undefined, networks: readonly Network[], wallets: readonly string[]): ExpectedFields {
   const network = networks.find((each) => each.network === facts?.network) ?? networks[0]
   // A figure in the proof's own smallest units says nothing in another currency.
-  const named = network && facts?.network === network.network ? (facts.asset ? findAsset(network, facts.asset) : nativeAsset(network)) : undefined
+  const named = network && facts?.network === network.network ? assetOf(facts, network) : undefined
   const asset = named ?? (network && nativeAsset(network))
   const own = network && wallets.find((wallet) => wallet.startsWith('0x') === (familyOf(network.network) === 'evm'))
   return {
@@ -38,6 +38,14 @@ export function startFields(facts: Facts | undefined, networks: readonly Network
     facilitator: '',
     timeout: '30',
   }
+}
+
+/** An authorization moves a token, and of version 1 it does not say which: known only where the network has a single one. */
+function assetOf(facts: Facts, network: Network): Asset | undefined {
+  if (facts.asset !== null) return findAsset(network, facts.asset)
+  if (facts.body.kind !== 'authorization') return nativeAsset(network)
+  const tokens = network.assets.filter((asset) => !asset.native)
+  return tokens.length === 1 ? tokens[0] : undefined
 }
 
 export function readExpected(
