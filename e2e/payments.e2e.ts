@@ -49,6 +49,24 @@ test('a list that is filtered to nothing says so and leads back', async ({ selle
   await expect(paymentRows(page).first()).toBeVisible()
 })
 
+test('the usual columns fit every width at which the list is a table', async ({ seller }) => {
+  const page = await signIn(await seller())
+  const table = paymentTable(page)
+  await expect(paymentRows(page).first()).toBeVisible()
+  for (const width of [1440, 1280, 1100, 1024, 900, 768]) {
+    await page.setViewportSize({ width, height: 900 })
+    await expect(table.getByRole('columnheader', { name: 'Date' })).toBeInViewport({ ratio: 1 })
+    await expect(table.getByRole('columnheader', { name: 'Labels' })).toHaveCount(width >= 1280 ? 1 : 0)
+    await expect.poll(() => table.evaluate(({ parentElement: box }) => (box ? box.scrollWidth - box.clientWidth : undefined))).toBe(0)
+  }
+  // Chosen columns stay, and the list scrolls in its own box.
+  await page.getByRole('button', { name: 'Columns' }).click()
+  await page.getByRole('checkbox', { name: 'Labels' }).check()
+  await page.getByRole('checkbox', { name: 'Transaction' }).check()
+  await expect(table.getByRole('columnheader', { name: 'Labels' })).toHaveCount(1)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0)
+})
+
 test('a resource is found without its scheme', async ({ seller }) => {
   const page = await signIn(await seller())
   const cell = paymentTable(page)

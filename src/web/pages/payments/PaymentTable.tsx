@@ -1,18 +1,16 @@
 import { useLingui } from '@lingui/react/macro'
-import { memo, type RefObject } from 'react'
+import { memo, useLayoutEffect, useRef, type RefObject } from 'react'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { useConfig } from '../../shell/use-config.ts'
 import { cx } from '../../ui/cx.ts'
 import { Th } from '../../ui/Table.tsx'
 import { asTable, Cell } from './Cell.tsx'
-import { columns, useColumns, type ColumnName } from './columns.ts'
+import { columns, fitColumns, leastPixels, PICK_PIXELS, useColumns, type ColumnName } from './columns.ts'
 import { PaymentCell } from './PaymentCell.tsx'
 import { RowCheckbox } from './RowCheckbox.tsx'
 import { placeOf, ROW_HEIGHT, type RowsInView } from './rows-in-view.ts'
 import type { Selection } from './use-selection.ts'
-
-const PICK_PIXELS = 52
 
 /** A real table, whose rows stand each in its own place: that others come and go is nothing to a row that stays. */
 export function PaymentTable({ rows, count, total, notes, selection, list }: RowsInView) {
@@ -20,11 +18,18 @@ export function PaymentTable({ rows, count, total, notes, selection, list }: Row
   const { t } = useLingui()
   const shown = useColumns()
   const nameOf = (id: string) => networks.find(({ network }) => network === id)?.name ?? id
-  const least = shown.reduce((sum, name) => sum + columns[name].pixels, PICK_PIXELS)
+  const box = useRef<HTMLDivElement>(null)
+  useLayoutEffect(() => {
+    if (!box.current) return
+    fitColumns(box.current.clientWidth)
+    const observer = new ResizeObserver(([entry]) => entry && fitColumns(entry.contentRect.width))
+    observer.observe(box.current)
+    return () => observer.disconnect()
+  }, [])
   const style = { gridTemplateColumns: templateOf(shown) }
   return (
-    <div className="overflow-x-auto rounded-xl">
-      <table aria-rowcount={total + 1} className="block text-sm" {...asTable.table} style={{ minWidth: least }}>
+    <div className="overflow-x-auto rounded-xl" ref={box}>
+      <table aria-rowcount={total + 1} className="block text-sm" {...asTable.table} style={{ minWidth: leastPixels(shown) }}>
         <caption className="sr-only">{t`Payments, newest first`}</caption>
         <thead className="block" {...asTable.rows}>
           <tr aria-rowindex={1} className="grid border-b border-line" {...asTable.row} style={style}>

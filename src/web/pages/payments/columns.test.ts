@@ -1,0 +1,29 @@
+import { afterEach, expect, test } from 'vitest'
+import { fitColumns, leastPixels, resetColumns, shownColumns, toggleColumn } from './columns.ts'
+
+afterEach(resetColumns)
+
+test('where there is less room the usual columns leave in turn, and come back', () => {
+  fitColumns(2_000)
+  const all = shownColumns()
+  expect(all).toEqual(['amount', 'status', 'party', 'purpose', 'labels', 'date'])
+  fitColumns(leastPixels(all))
+  expect(shownColumns()).toBe(all)
+  fitColumns(leastPixels(all) - 1)
+  expect(shownColumns()).toEqual(['amount', 'status', 'party', 'purpose', 'date'])
+  fitColumns(1)
+  expect(shownColumns()).toEqual(['amount', 'status', 'party', 'date'])
+  fitColumns(2_000)
+  expect(shownColumns()).toBe(all)
+})
+
+test('what somebody chose stays, whatever room there is', () => {
+  fitColumns(1)
+  toggleColumn('labels')
+  const chosen = ['amount', 'status', 'party', 'labels', 'date']
+  expect(shownColumns()).toEqual(chosen)
+  fitColumns(2_000)
+  expect(shownColumns()).toEqual(chosen)
+  resetColumns()
+  expect(shownColumns()).toContain('purpose')
+})
