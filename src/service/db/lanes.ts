@@ -1,4 +1,4 @@
-import { and, asc, eq, gte, inArray, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gte, inArray, or, sql, type SQL } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { PaymentRecord } from './payments.ts'
@@ -38,11 +38,14 @@ export async function readUnpaid(db: Database, lane: Lane, { height, named }: { 
 
 /** The same payments, each with all that was signed for it. */
 export async function readUnpaidSignatures(db: Database, lane: Lane, height: number): Promise<{ id: string; signatures: string[] }[]> {
-  const rows = await db
-    .select({ id: payment.id, signature: attempt.signature })
-    .from(payment)
-    .innerJoin(attempt, eq(attempt.paymentId, payment.id))
-    .where(and(or(inLane(lane), isSettledBy(lane)), isUnpaid(height)))
+  const ofKind = (kind: SQL | undefined) =>
+    db
+      .select({ id: payment.id, signature: attempt.signature })
+      .from(payment)
+      .innerJoin(attempt, eq(attempt.paymentId, payment.id))
+      .where(and(kind, isUnpaid(height)))
+  // Asked in one question, both kinds would be looked for among all payments there are.
+  const rows = [...(await ofKind(inLane(lane))), ...(await ofKind(isSettledBy(lane)))]
   return [...Map.groupBy(rows, ({ id }) => id)].map(([id, attempts]) => ({ id, signatures: attempts.map(({ signature }) => signature) }))
 }
 
@@ -52,7 +55,7 @@ function inLane({ network, sender }: Lane) {
 
 /** Of somebody else's payment, and signed by the wallet of this lane. */
 function isSettledBy({ network, sender }: Lane) {
-  return and(eq(attempt.network, network), eq(attempt.signer, sender))
+  return and(eq(payment.mode, 'received'), eq(payment.network, network), eq(attempt.network, network), eq(attempt.signer, sender))
 }
 
 function isUnpaid(height: number) {

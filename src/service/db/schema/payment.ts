@@ -84,6 +84,10 @@ export const payment = service.table(
     index('payment_lane')
       .on(t.network, t.sender, t.blockHeight)
       .where(sql`mode = 'hosted'`),
+    /** What wallets settle of the payments of others, by height: a lane bears their fees too. */
+    index('payment_settled')
+      .on(t.network, t.blockHeight)
+      .where(sql`mode = 'received'`),
     uniqueIndex('payment_idempotency')
       .on(t.accountId, t.idempotencyKey)
       .where(sql`idempotency_key is not null`),

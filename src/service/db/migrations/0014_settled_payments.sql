@@ -1,0 +1,1 @@
+CREATE INDEX "payment_settled" ON "service"."payment" USING btree ("network","block_height") WHERE mode = 'received';
