@@ -21,9 +21,19 @@ export default defineConfig({
     // Nothing inline: the page's policy allows neither inline scripts nor data: fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    // What every first visit needs is one file: it compresses better than twenty, and comes in one round trip.
-    // Slow plugins are no news of a build.
-    rolldownOptions: { checks: { pluginTimings: false }, output: { codeSplitting: { groups: [{ name: 'shell', tags: ['$initial'] }] } } },
+    rolldownOptions: {
+      // Slow plugins are no news of a build.
+      checks: { pluginTimings: false },
+      // What every first visit needs is one file: it compresses better than twenty, and comes in one round trip. So is what nearly every page begins with.
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'shell', tags: ['$initial'] },
+            { name: 'page', test: /src\/web\/(ui\/Banner|session\/SessionEnded|shell\/PageHeading)\.tsx$/ },
+          ],
+        },
+      },
+    },
   },
 })
 
