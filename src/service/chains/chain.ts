@@ -51,8 +51,8 @@ export interface Chain {
    * and may have landed at `since` or later.
    */
   funds(address: string, openPayments: (since: number) => Promise<readonly OpenPayment[]>): Promise<Funds>
-  /** What a wallet holds in the finalized chain, and what it has done since a height; for the books. */
-  audit(address: string, since: number | null): Promise<Audit>
+  /** What a wallet holds in the finalized chain, and what it has done since a height; for the books. Undefined while that cannot be told. */
+  audit(address: string, since: number | null): Promise<Audit | undefined>
   token(address: string): Promise<TokenInfo | undefined>
   /** EVM: calls of contracts for what payers authorized; null where payers sign whole transactions. */
   readonly contracts: Contracts | null

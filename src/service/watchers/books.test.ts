@@ -100,7 +100,7 @@ describe.each(ENGINES)('the books of a managed wallet on %s', (engine) => {
     const passed = await chain.head()
     await eventually(
       () => chain.audit(address, null),
-      ({ height, balanceAtomic }) => height > passed.height && balanceAtomic === unit,
+      (audit) => audit !== undefined && audit.height > passed.height && audit.balanceAtomic === unit,
     )
     expect(await checkBooks(context, chain, address)).toBe('equal')
     const row = await findWallet(context.db, { accountId: actor.accountId, address })

@@ -42,7 +42,7 @@ async function look(context: Context, chain: Chain, lane: Lane): Promise<Look> {
   if (books?.stoppedAt) return { verdict: 'stopped' }
   const quiet = await isQuiet(context, lane)
   const audit = await chain.audit(lane.sender, books?.height ?? null)
-  if (!audit.exact && !(quiet && (await isQuiet(context, lane)))) return { verdict: 'later' }
+  if (!audit || (!audit.exact && !(quiet && (await isQuiet(context, lane))))) return { verdict: 'later' }
   const { height, balanceAtomic: balance, nonce } = audit
   if (!books || books.height === null || books.balance === null)
     return { verdict: 'equal', books: undefined, page: { height, balance, nonce, received: balance } }

@@ -42,12 +42,17 @@ beforeEach(() => {
   first.lie = second.lie = undefined
 })
 
-async function statusOf(paymentId: string): Promise<string> {
+/** What the service knows of the tip may be some hundred milliseconds old. */
+async function untilTipIsKnown(): Promise<void> {
   const tip = Number(await evm.client.getBlockNumber())
   await eventually(
     () => chain.head(),
     ({ height }) => height >= tip,
   )
+}
+
+async function statusOf(paymentId: string): Promise<string> {
+  await untilTipIsKnown()
   expect((await followOnce(opened.context, chain, { expiredToo: false })).failures).toEqual([])
   return (await readPaymentBody(opened.context, paymentId)).status
 }
@@ -60,6 +65,7 @@ async function landedLongAgo() {
   const hash = await evm.client.sendRawTransaction({ serializedTransaction: await signBuilt(payer, built.transaction) })
   expect(await reportSubmitted(context, actor, { paymentId: built.paymentId, signature: hash })).toMatchObject({ status: 'pending' })
   await evm.mine(built.lastValidBlockHeight - Number(await evm.client.getBlockNumber()) + 10)
+  await untilTipIsKnown()
   return { paymentId: built.paymentId, hash }
 }
 

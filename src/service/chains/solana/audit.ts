@@ -1,4 +1,5 @@
 import { PublicKey, type Connection } from '@solana/web3.js'
+import type { Network } from '#contract/network.ts'
 import type { Audit } from '../chain.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { SolanaEndpoints } from './client.ts'
@@ -8,19 +9,46 @@ const PARALLEL_TRANSACTIONS = 8
 /** What a node calls a transaction that it would not run: no transaction has this signature. */
 const NO_SIGNATURE = '1'.repeat(64)
 
+/** How long a slot is awaited in which nothing changes, in milliseconds. */
+const SETTLES_WITHIN_MS = 3_000
+
 /** The finalized balance, and of the transactions since a slot those that the wallet signed, each with what it took from that balance. */
-export function audit(endpoints: SolanaEndpoints, wallet: string, since: number | null): Promise<Audit> {
-  return endpoints.ask(async (connection): Promise<Audit> => {
-    const { context, value } = await connection.getBalanceAndContext(new PublicKey(wallet), 'finalized')
-    const exact = context.slot <= (await connection.getSlot('finalized'))
-    const named = since === null ? [] : await signaturesOf(connection, wallet, { from: since + 1, knownTo: exact ? context.slot : undefined })
+export function audit(endpoints: SolanaEndpoints, network: Network, { wallet, since }: { wallet: string; since: number | null }): Promise<Audit | undefined> {
+  return endpoints.ask(async (connection): Promise<Audit | undefined> => {
+    const held = await readHeld(connection, new PublicKey(wallet), network.blockTimeMs)
+    if (!held) return undefined
+    const { slot: height, exact, balanceAtomic } = held
+    const named = since === null ? [] : await signaturesOf(connection, wallet, { from: since + 1, knownTo: exact ? height : undefined })
     const landed = await inParallel(
-      named.filter(({ slot, signature }) => slot <= context.slot && signature !== NO_SIGNATURE),
+      named.filter(({ slot, signature }) => slot <= height && signature !== NO_SIGNATURE),
       PARALLEL_TRANSACTIONS,
       ({ signature }) => readOwn(connection, wallet, signature),
     )
-    return { height: context.slot, exact, balanceAtomic: BigInt(value), nonce: null, signed: landed.flatMap((each) => each ?? []) }
+    return { height, exact, balanceAtomic, nonce: null, signed: landed.flatMap((each) => each ?? []) }
   })
+}
+
+type Held = { slot: number; exact: boolean; balanceAtomic: bigint }
+
+/**
+ * The balance at the end of a slot. A node that answers from the slot it is still filling, as an embedded one does, is asked until that slot is over and the
+ * balance still the same: what lands in the rest of a slot would stand on no page of the books. Undefined when it does not come to rest.
+ */
+async function readHeld(connection: Connection, wallet: PublicKey, blockTimeMs: number): Promise<Held | undefined> {
+  const read = async () => {
+    const { context, value } = await connection.getBalanceAndContext(wallet, 'finalized')
+    return { slot: context.slot, balanceAtomic: BigInt(value) }
+  }
+  let held = await read()
+  if (held.slot <= (await connection.getSlot('finalized'))) return { ...held, exact: true }
+  const deadline = Date.now() + SETTLES_WITHIN_MS
+  while (Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, Math.ceil(blockTimeMs / 4)))
+    const next = await read()
+    if (next.balanceAtomic !== held.balanceAtomic) held = next
+    else if (next.slot > held.slot) return { ...held, exact: false }
+  }
+  return undefined
 }
 
 /** What a transaction took from the balance of the wallet that signed it; undefined when it did not sign it, or the transaction never ran. */

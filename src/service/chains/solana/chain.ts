@@ -38,7 +38,7 @@ export function openSolanaChain(network: Network): Chain {
     rehearse: (bytes, paid) => rehearse(endpoints, network, { bytes, paid }),
     broadcast: (bytes) => broadcast(endpoints, bytes),
     funds: (address, openPayments) => readFunds(endpoints, address, openPayments),
-    audit: (address, since) => audit(endpoints, address, since),
+    audit: (wallet, since) => audit(endpoints, network, { wallet, since }),
     token,
     contracts: null,
     check: async () => void (await head.fresh()),
