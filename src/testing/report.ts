@@ -5,31 +5,23 @@ import * as v from 'valibot'
 /** What became of a step's tests. `failures`: each that failed, as `file › name: the first lines of why`. */
 export type Report = { passed: number; failed: number; skipped: number; failures: string[] }
 
-const VitestReport = v.object({
-  numPassedTests: v.number(),
-  numFailedTests: v.number(),
-  numPendingTests: v.number(),
-  numTodoTests: v.number(),
-  testResults: v.array(
-    v.object({
-      name: v.string(),
-      status: v.string(),
-      message: v.optional(v.string(), ''),
-      assertionResults: v.array(v.object({ fullName: v.string(), status: v.string(), failureMessages: v.nullish(v.array(v.string()), []) })),
-    }),
-  ),
+const StoredReport = v.object({ passed: v.number(), failed: v.number(), skipped: v.number(), failures: v.array(v.string()) })
+const PlaywrightResult = v.object({
+  errors: v.array(v.object({ message: v.optional(v.string(), '') })),
+  attachments: v.array(v.object({ name: v.string(), path: v.optional(v.string()) })),
 })
 const PlaywrightSpec = v.object({
   title: v.string(),
   file: v.string(),
   ok: v.boolean(),
-  tests: v.array(v.object({ results: v.array(v.object({ errors: v.array(v.object({ message: v.optional(v.string(), '') })) })) })),
+  tests: v.array(v.object({ results: v.array(PlaywrightResult) })),
 })
 const PlaywrightReport = v.object({
   stats: v.object({ expected: v.number(), unexpected: v.number(), flaky: v.number(), skipped: v.number() }),
   suites: v.array(v.object({ specs: v.array(PlaywrightSpec) })),
 })
-const LINES_OF_WHY = 8
+const LINES_OF_WHY = 16
+const LINES_OF_PAGE = 60
 
 export function addReports(one: Report, other: Report): Report {
   return {
@@ -50,22 +42,36 @@ export async function readReport({ name, report }: { name: string; report?: stri
 async function parseReport(path: string): Promise<Report> {
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined) return { passed: 0, failed: 1, skipped: 0, failures: [`${path} was not written`] }
-  const report = v.parse(v.union([VitestReport, PlaywrightReport]), JSON.parse(text))
-  if ('stats' in report) {
-    const { expected, unexpected, flaky, skipped } = report.stats
-    const bad = report.suites.flatMap(({ specs }) => specs).filter(({ ok }) => !ok)
-    const failures = bad.map(({ file, title, tests }) => told(`${file} › ${title}`, tests.at(-1)?.results.at(-1)?.errors[0]?.message))
-    return { passed: expected, failed: unexpected + flaky, skipped, failures }
-  }
-  const failures = report.testResults.flatMap(({ name, status, message, assertionResults }) => {
-    const bad = assertionResults.filter((test) => test.status === 'failed')
-    if (bad.length === 0) return status === 'failed' ? [told(name, message)] : []
-    return bad.map(({ fullName, failureMessages }) => told(`${name} › ${fullName}`, failureMessages?.[0]))
-  })
-  return { passed: report.numPassedTests, failed: report.numFailedTests, skipped: report.numPendingTests + report.numTodoTests, failures }
+  const report = v.parse(v.union([StoredReport, PlaywrightReport]), JSON.parse(text))
+  if (!('stats' in report)) return report
+  const { expected, unexpected, flaky, skipped } = report.stats
+  const bad = report.suites.flatMap(({ specs }) => specs).filter(({ ok }) => !ok)
+  const failures = await Promise.all(
+    bad.map(async ({ file, title, tests }) => {
+      const result = tests.at(-1)?.results.at(-1)
+      return `${describeFailure(`${file} › ${title}`, result?.errors[0]?.message)}${await readPage(result)}`
+    }),
+  )
+  return { passed: expected, failed: unexpected + flaky, skipped, failures }
 }
 
-function told(name: string, why = ''): string {
+/** A failed test and the first lines of why, without the frames of others. */
+export function describeFailure(name: string, why = ''): string {
   const lines = stripVTControlCharacters(why).split('\n')
-  return [name, ...lines.slice(0, LINES_OF_WHY).map((line) => `    ${line}`)].join('\n').trimEnd()
+  const own = lines.filter((line) => !/^\s+at .*(node_modules|node:internal)/.test(line))
+  return [name, ...own.slice(0, LINES_OF_WHY).map(indent)].join('\n').trimEnd()
+}
+
+/** What a page showed when its test failed, as a screen reader finds it. */
+async function readPage(result: v.InferOutput<typeof PlaywrightResult> | undefined): Promise<string> {
+  const path = result?.attachments.find(({ name }) => name === 'error-context')?.path
+  const context = path === undefined ? '' : await readFile(path, 'utf8').catch(() => '')
+  const shown = /^```yaml\n(.*?)^```/ms.exec(context)?.[1]
+  if (!shown) return ''
+  const lines = shown.trimEnd().split('\n')
+  return ['', '    The page:', ...lines.slice(0, LINES_OF_PAGE).map(indent)].join('\n')
+}
+
+function indent(line: string): string {
+  return `    ${line}`
 }

@@ -7,18 +7,7 @@ export type Step = {
 
 const vitest = (project: string, ...more: string[]): Step => ({
   name: project,
-  command: [
-    'vitest',
-    'run',
-    '-c',
-    'src/testing/vitest.config.ts',
-    '--project',
-    project,
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=test-results/${project}.json`,
-    ...more,
-  ],
+  command: ['vitest', 'run', '-c', 'src/testing/vitest.config.ts', '--project', project, ...more],
   report: `test-results/${project}.json`,
 })
 

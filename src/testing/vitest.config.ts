@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { translations } from '../web/locales/macros.ts'
 import { LongestFirst } from './longest-first.ts'
+import { VitestReport } from './vitest-report.ts'
 
 const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] }
 
@@ -38,6 +39,7 @@ export default defineConfig({
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     teardownTimeout: 20_000,
+    reporters: ['default', new VitestReport()],
     retry: 0,
     passWithNoTests: false,
     dangerouslyIgnoreUnhandledErrors: false,
