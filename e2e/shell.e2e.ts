@@ -125,6 +125,7 @@ test('an address gets a name, comes back after it was removed, and a limit is ke
   await expect(dialog).toBeHidden()
   await page.getByRole('button', { name: 'Remove Acme' }).click()
   await expect(page.getByRole('button', { name: 'Remove Acme' })).toBeHidden()
+  await expect(page.getByRole('region', { name: 'Address book' }).locator(':focus')).toHaveCount(1)
   await page.getByRole('button', { name: 'Undo' }).click()
   await expect(page.getByRole('button', { name: 'Remove Acme' })).toBeVisible()
 

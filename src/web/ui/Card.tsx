@@ -1,5 +1,6 @@
 import { useId, type ReactNode } from 'react'
 import { cx } from './cx.ts'
+import { useKeptFocus } from './use-kept-focus.ts'
 
 export type CardProps = {
   title?: ReactNode
@@ -15,8 +16,9 @@ export type CardProps = {
 
 export function Card({ title, subtitle, action, flush, className, children }: CardProps) {
   const id = useId()
+  const keptFocus = useKeptFocus()
   return (
-    <section aria-labelledby={title ? id : undefined} className={cx('min-w-0 rounded-xl border border-line bg-surface', className)}>
+    <section aria-labelledby={title ? id : undefined} className={cx('min-w-0 rounded-xl border border-line bg-surface', className)} {...keptFocus}>
       {title && (
         <header className={cx('flex items-start justify-between gap-4 px-5 pt-4', flush ? 'pb-3' : 'pb-1')}>
           <div>

@@ -10,6 +10,7 @@ import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'
+import { useKeptFocus } from '../../ui/use-kept-focus.ts'
 import { useNow } from '../../ui/use-now.ts'
 import { AmountFilter } from './AmountFilter.tsx'
 import { chipsOf, periodWords, type FilterChip } from './filter-words.ts'
@@ -26,12 +27,13 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
   const now = useNow()
   // A phone shows what is set as chips, and what can be set on demand.
   const [open, setOpen] = useState(false)
+  const keptFocus = useKeptFocus()
   const change = (next: Partial<Record<keyof PaymentFilter, string | undefined>>) =>
     navigate(pathTo('payments', { search: readSearch('payments', { ...filter, ...next }) }), { replace: true })
   const chips = chipsOf(filter, { networks, zone, now, periodLabel: filter.when && t(periodWords[filter.when]) })
   const symbols = [...new Set(networks.flatMap(({ assets }) => assets.map(({ symbol }) => symbol)))]
   return (
-    <search className="mb-4 block">
+    <search className="mb-4 block" {...keptFocus}>
       <div className="flex flex-wrap items-center gap-2">
         <Segmented
           className="max-sm:flex max-sm:flex-1"

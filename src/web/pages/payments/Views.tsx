@@ -10,6 +10,7 @@ import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { toast } from '../../ui/Toast.tsx'
+import { useKeptFocus } from '../../ui/use-kept-focus.ts'
 import { isSameFilter, removeView, saveView, useSavedViews, type SavedView } from './saved-views.ts'
 
 /** Filters under a name, side by side. They stay in this browser; a link to one is a link to its filters. */
@@ -17,23 +18,17 @@ export function Views({ filter }: { filter: PaymentFilter }) {
   const { t } = useLingui()
   const views = useSavedViews()
   const [naming, setNaming] = useState(false)
+  const keptFocus = useKeptFocus()
   const here = views.find((view) => isSameFilter(view.filter, filter))
 
   function remove(view: SavedView) {
-    const undo = removeView(view.id)
     const { name } = view
-    toast(t`View “${name}” deleted`, {
-      body: (
-        <button className="underline underline-offset-4" onClick={undo} type="button">
-          <Trans>Undo</Trans>
-        </button>
-      ),
-    })
+    toast(t`View “${name}” deleted`, { undo: removeView(view.id) })
   }
 
   if (views.length === 0 && !isFiltered(filter)) return null
   return (
-    <div className="mb-4 flex items-center gap-1 overflow-x-auto border-b border-line">
+    <div className="mb-4 flex items-center gap-1 overflow-x-auto border-b border-line" {...keptFocus}>
       <nav aria-label={t`Views`}>
         <ul className="flex">
           <li>
