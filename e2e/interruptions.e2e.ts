@@ -118,3 +118,24 @@ test('a wallet left open past the deadline is not asked twice: the late approval
   await expectPaid(page)
   expect(await countSent(chains, ethereum.address)).toBe(1)
 })
+
+test('a payment that another tab has is told so, and goes on here once that tab is closed', async ({ net, chains, buyer }) => {
+  const { context, page, ethereum } = await buyer({ ether: '1' })
+  const answered = Promise.withResolvers<void>()
+  ethereum.onApproval = () => answered.promise
+  await openCheckout(page, onEthereum(net, '0.01'))
+  await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  await signButton(page, 'MetaMask').click()
+  await expect(page.getByRole('heading', { name: 'Approve in MetaMask' })).toBeVisible()
+
+  const other = await context.newPage()
+  await other.goto(page.url())
+  await expect(other.getByText('This payment is open in another tab')).toBeVisible()
+  await expectAccessible(other, 'checkout: open in another tab')
+  await page.close()
+  await expect(other.getByRole('heading', { name: 'Checking whether it was sent' })).toBeVisible()
+  answered.resolve()
+  await expectPaid(other)
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+})

@@ -33,7 +33,10 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
 
   // Of what goes, what takes its place has the focus.
   const filters = page.getByRole('search').getByRole('list', { name: 'Filters that are set' })
-  await filters.getByRole('button', { name: /remove/ }).first().press('Enter')
+  await filters
+    .getByRole('button', { name: /remove/ })
+    .first()
+    .press('Enter')
   await expect(page).not.toHaveURL(/status=/)
   await expect(page.getByRole('search').locator(':focus')).toHaveCount(1)
   await page.getByRole('button', { name: 'Clear filters' }).press('Enter')

@@ -23,6 +23,7 @@ export const STATES = [
   'checkout: ran out of time',
   'checkout: rejected',
   'checkout: asking in another tab',
+  'checkout: open in another tab',
   'checkout: in the wallet',
   'checkout: not known whether it was sent',
   'checkout: signed and offline',

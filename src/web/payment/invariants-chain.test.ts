@@ -87,9 +87,14 @@ test('the service is told once of the signature', async () => {
   run.close()
 })
 
-test('a service that cannot take the report changes nothing for the payment', async () => {
+const down = () => Promise.reject(new Error('down'))
+const silent = () => new Promise<void>(() => {})
+test.each([
+  ['cannot take the report', down],
+  ['never answers the report', silent],
+])('a service that %s changes nothing for the payment', async (_name, report) => {
   const { outside, browser } = open('solana')
-  outside.service.report = () => Promise.reject(new Error('down'))
+  outside.service.report = report
   const run = await browser.reviewed()
   void run.sign([])
   await browser.still()

@@ -5,6 +5,8 @@
 export interface Locks {
   /** Runs `work` while holding the lock; `undefined` at once when another tab holds it. */
   attempt<T>(name: string, work: () => Promise<T>): Promise<{ held: true; value: T } | { held: false }>
+  /** Resolves once no tab holds the lock: true, or false when `signal` was aborted before. */
+  untilFree(name: string, signal: AbortSignal): Promise<boolean>
   /** Tells the other tabs that a payment changed. */
   announce(paymentId: string): void
   /** Called with the id of a payment that another tab changed. Returns the way to stop. */
@@ -27,6 +29,13 @@ export function browserLocks(manager: Pick<LockManager, 'request'> = navigator.l
   return {
     attempt: (name, work) =>
       manager.request(name, { ifAvailable: true }, async (lock) => (lock ? { held: true as const, value: await work() } : { held: false as const })),
+    untilFree: (name, signal) =>
+      manager
+        .request(name, { signal }, () => true)
+        .catch((error: unknown) => {
+          if (signal.aborted) return false
+          throw error
+        }),
     announce: (paymentId) => channel.postMessage(paymentId),
     listen: (on) => {
       const heard = (event: MessageEvent) => on(String(event.data))

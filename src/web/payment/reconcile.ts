@@ -5,8 +5,8 @@ import type { PaymentChain, Clock } from './ports.ts'
 export type Followed = {
   state(): PaymentState
   dispatch(event: PaymentEvent): Promise<void>
-  /** Tells the service once; never throws. */
-  report(): Promise<void>
+  /** Tells the service once, beside all else; never throws. */
+  report(): void
   signal: AbortSignal
 }
 
@@ -28,7 +28,7 @@ export async function follow(followed: Followed, chain: PaymentChain, clock: Clo
     const reading = await chain.read(state.order, state.built, state.sent)
     if (followed.signal.aborted) return
     await followed.dispatch({ type: 'read', reading })
-    await followed.report()
+    followed.report()
     if (isTerminal(followed.state())) return
     await clock.sleep(clock.now() - startedAt > PATIENT_AFTER_MS ? PATIENT_EVERY_MS : FOLLOW_EVERY_MS, followed.signal)
   }

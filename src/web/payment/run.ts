@@ -3,7 +3,7 @@ import { familyOf } from '#contract/network.ts'
 import { buildPayment, simulatePayment } from './build.ts'
 import { journalEntry, type JournalEntry } from './journal.ts'
 import { paymentLock, walletLock } from './lock.ts'
-import { mayHaveLeft, reduce, startPayment, type PaymentEvent, type PaymentState } from './machine.ts'
+import { mayHaveLeft, reduce, startPayment, type Outgoing, type PaymentEvent, type PaymentState } from './machine.ts'
 import type { PaymentOrder } from './order.ts'
 import type { Ports } from './ports.ts'
 import { follow } from './reconcile.ts'
@@ -26,6 +26,7 @@ export class PaymentRun {
   #writing: Promise<void> = Promise.resolve()
   #working: Promise<unknown> = Promise.resolve()
   #following: Promise<void> | undefined
+  #reporting: Promise<void> | undefined
   #locked: Promise<boolean> | undefined
   #reports = 0
   #nextReportAt = 0
@@ -94,6 +95,7 @@ export class PaymentRun {
   async idle(): Promise<void> {
     await this.#working.catch(() => undefined)
     await this.#following
+    await this.#reporting
   }
 
   /**
@@ -183,14 +185,22 @@ export class PaymentRun {
       .finally(() => (this.#following = undefined))
   }
 
-  async #report(): Promise<void> {
+  /** The chain is followed meanwhile: a service that does not answer holds no payment up. */
+  #report(): void {
     const state = this.#state
-    if (!mayHaveLeft(state) || !state.sent.signature || this.#entry?.reported) return
+    if (this.#reporting || !mayHaveLeft(state) || !state.sent.signature || this.#entry?.reported) return
+    if (this.#reports >= REPORT_GAPS_MS.length || this.#ports.clock.now() < this.#nextReportAt) return
+    this.#reporting = this.#tell(state, state.sent.signature).finally(() => (this.#reporting = undefined))
+  }
+
+  async #tell({ attempt, built }: Outgoing, signature: string): Promise<void> {
     const now = this.#ports.clock.now()
-    if (this.#reports >= REPORT_GAPS_MS.length || now < this.#nextReportAt) return
     try {
-      await this.#ports.service.report(state.built.paymentId, state.sent.signature)
-      await this.#turn(() => this.#write(this.#state, true))
+      await this.#ports.service.report(built.paymentId, signature)
+      // A later attempt has a signature of its own to be told.
+      await this.#turn(async () => {
+        if (this.#state.attempt === attempt) await this.#write(this.#state, true)
+      })
     } catch {
       // The service finds the payment on the chain by itself; the report only makes it quicker.
       this.#reports++

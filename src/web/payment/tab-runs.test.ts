@@ -4,7 +4,7 @@ import { openJournal } from './journal.ts'
 import { paymentLock } from './lock.ts'
 import type { PaymentOrder } from './order.ts'
 import type { PaymentRun } from './run.ts'
-import { TabRuns } from './tab-runs.ts'
+import { TabRuns, untilLetGo } from './tab-runs.ts'
 import { Outside } from './testing/outside.ts'
 
 const outside = new Outside('evm')
@@ -34,7 +34,12 @@ test('a payment that another tab has is held until that tab lets it go', async (
 
   const other = new TabRuns(journal)
   expect(await other.resume(order.id, reach)).toBe('held')
-  await letGo(mine, order)
+  const gone = AbortSignal.abort()
+  expect(await untilLetGo(order.id, gone)).toBe(false)
+  const free = untilLetGo(order.id, new AbortController().signal)
+  expect(await Promise.race([free, Promise.resolve('waiting')])).toBe('waiting')
+  mine.close()
+  expect(await free).toBe(true)
   expect(await other.resume(order.id, reach)).toHaveProperty('state')
 })
 

@@ -1,6 +1,6 @@
 import { serverNow } from '../clock.ts'
 import type { Journal, JournalEntry } from './journal.ts'
-import { browserLocks, walletLock, type Locks } from './lock.ts'
+import { browserLocks, paymentLock, walletLock, type Locks } from './lock.ts'
 import type { PaymentOrder } from './order.ts'
 import type { Clock, Ports } from './ports.ts'
 import { PaymentRun } from './run.ts'
@@ -73,6 +73,11 @@ export class TabRuns {
   #ports(outside: Outside): Ports {
     return { ...outside, journal: this.#journal, locks: locks(), clock }
   }
+}
+
+/** Waits until no other tab has a payment, for whoever was told `held`; false when `signal` was aborted before. */
+export function untilLetGo(id: string, signal: AbortSignal): Promise<boolean> {
+  return locks().untilFree(paymentLock(id), signal)
 }
 
 /** I7, for a request outside of a run: null while another tab has one open in this wallet. */

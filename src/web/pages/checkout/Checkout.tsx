@@ -5,6 +5,7 @@ import { navigate } from '../../router/location.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import type { PaymentOrder } from '../../payment/order.ts'
 import type { PaymentRun } from '../../payment/run.ts'
+import { untilLetGo } from '../../payment/tab-runs.ts'
 import { Details } from './Details.tsx'
 import { Flow, type StartOver } from './Flow.tsx'
 import type { OpenLink } from './open-link.ts'
@@ -14,8 +15,8 @@ import { Unfinished } from './Unfinished.tsx'
 
 type View =
   | { name: 'opening' }
-  /** `previous`: the inputs of a payment that was given up or refused, to be changed. */
-  | { name: 'details'; previous?: PaymentOrder; network?: string; notice?: string }
+  /** `previous`: the inputs of a payment that was given up or refused, to be changed. `held`: another tab has the payment that the address names. */
+  | { name: 'details'; previous?: PaymentOrder; network?: string; notice?: string; held?: boolean }
   | { name: 'payment'; run: PaymentRun }
 
 export type CheckoutProps = {
@@ -39,12 +40,15 @@ export function Checkout({ asked, link, wanted, addressOf, closed, children }: C
   const [view, setView] = useState<View>({ name: 'opening' })
 
   useEffect(() => {
-    let current = true
-    void openView(wanted).then((next) => {
-      if (current) setView((view) => (view.name === 'payment' && view.run.state().order.id === wanted ? view : next))
-    })
-    return () => {
-      current = false
+    const gone = new AbortController()
+    void open()
+    return () => gone.abort()
+
+    async function open() {
+      const next = await openView(wanted)
+      if (gone.signal.aborted) return
+      setView((view) => (view.name === 'payment' && view.run.state().order.id === wanted ? view : next))
+      if (next.name === 'details' && next.held && wanted && (await untilLetGo(wanted, gone.signal))) await open()
     }
   }, [wanted])
 
@@ -90,7 +94,7 @@ async function openView(wanted: string | undefined): Promise<View> {
   try {
     if (wanted === undefined) return { name: 'details' }
     const run = await resumeRun(wanted)
-    if (run === 'held') return { name: 'details', notice: t`This payment is open in another tab. Go on there.` }
+    if (run === 'held') return { name: 'details', held: true, notice: t`This payment is open in another tab. Go on there, or close that tab to go on here.` }
     if (run) return { name: 'payment', run }
     const [open] = await unfinishedPayments()
     return { name: 'details', notice: open ? undefined : t`This browser does not know that payment. Here you can start a new one.` }

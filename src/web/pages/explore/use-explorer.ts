@@ -4,6 +4,7 @@ import { pathTo } from '../../paths.ts'
 import { navigate } from '../../router/location.ts'
 import { useSearch } from '../../router/use-route.ts'
 import type { PaymentRun } from '../../payment/run.ts'
+import { untilLetGo } from '../../payment/tab-runs.ts'
 import { announce } from '../../ui/announce.tsx'
 import { ask, type Asked } from './ask.ts'
 import { isChallenge, readChallenge } from './challenge.ts'
@@ -30,20 +31,27 @@ export function useExplorer() {
 
   useEffect(() => {
     if (!wanted) return
-    let current = true
-    void openVisit(wanted).then((opened) => {
-      if (!current) return
-      if (!opened.ok)
-        return setView({
-          name: 'idle',
-          notice: opened.reason === 'held' ? t`This request is open in another tab. Go on there.` : t`This browser does not know that request any more.`,
-        })
-      const { request } = opened.visit
-      setFields((old) => (old.url ? old : { ...old, method: request.method, url: request.url, via: request.via }))
-      setView((old) => (old.name === 'visit' && old.visit.id === wanted ? old : { name: 'visit', visit: opened.visit, run: opened.run, request }))
-    })
-    return () => {
-      current = false
+    const gone = new AbortController()
+    void open(wanted)
+    return () => gone.abort()
+
+    async function open(id: string) {
+      const opened = await openVisit(id)
+      if (gone.signal.aborted) return
+      if (opened.ok) {
+        const { visit, run } = opened
+        const { request } = visit
+        setFields((old) => (old.url ? old : { ...old, method: request.method, url: request.url, via: request.via }))
+        return setView((old) => (old.name === 'visit' && old.visit.id === id ? old : { name: 'visit', visit, run, request }))
+      }
+      const held = opened.reason === 'held'
+      setView({
+        name: 'idle',
+        notice: held
+          ? t`This request is open in another tab. Go on there, or close that tab to go on here.`
+          : t`This browser does not know that request any more.`,
+      })
+      if (held && (await untilLetGo(id, gone.signal))) await open(id)
     }
   }, [wanted, t])
 

@@ -42,7 +42,7 @@ export function AllowanceStep({ visit, payment, onLeave }: AllowanceStepProps) {
     case 'held':
       return (
         <Banner role="alert" tone="warn">
-          <Trans>This request is open in another tab. Go on there.</Trans>
+          <Trans>This request is open in another tab. Go on there, or close that tab to go on here.</Trans>
         </Banner>
       )
     case 'unread':

@@ -56,7 +56,8 @@ export function useAllowance(visit: Visit, payment: PaymentRun): AllowanceView {
         const opened = await openAllowance(visit, order)
         if (!current) return
         setAllowance(opened === 'held' ? 'held' : 'missing')
-        if (opened === 'held') return
+        // Until that tab is closed, or its allowance is there.
+        if (opened === 'held') return void setTimeout(() => current && look(), LOOK_AGAIN_MS)
         begun.current = opened
         setRun(opened)
         if (opened.state().step === 'draft') void opened.build()

@@ -1,6 +1,7 @@
 import { Trans } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import type { PaymentRun } from '../../../payment/run.ts'
+import { untilLetGo } from '../../../payment/tab-runs.ts'
 import { PageSkeleton } from '../../../shell/PageSkeleton.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
 import { Button } from '../../../ui/Button.tsx'
@@ -13,13 +14,15 @@ export type ResumedSettlementProps = { id: string; onLeave: () => void }
 export function ResumedSettlement({ id, onLeave }: ResumedSettlementProps) {
   const [found, setFound] = useState<PaymentRun | 'held' | 'unknown'>()
   useEffect(() => {
-    let current = true
-    void resumeSettlement(id).then(
-      (run) => current && setFound(run ?? 'unknown'),
-      () => current && setFound('unknown'),
-    )
-    return () => {
-      current = false
+    const gone = new AbortController()
+    void resume()
+    return () => gone.abort()
+
+    async function resume() {
+      const run = (await resumeSettlement(id).catch(() => undefined)) ?? 'unknown'
+      if (gone.signal.aborted) return
+      setFound(run)
+      if (run === 'held' && (await untilLetGo(id, gone.signal))) await resume()
     }
   }, [id])
   if (found === undefined) return <PageSkeleton />
@@ -35,7 +38,7 @@ export function ResumedSettlement({ id, onLeave }: ResumedSettlementProps) {
       tone="warn"
     >
       {found === 'held' ? (
-        <Trans>This proof is being settled in another tab. Go on there.</Trans>
+        <Trans>This proof is being settled in another tab. Go on there, or close that tab to go on here.</Trans>
       ) : (
         <Trans>This settlement is over, or this browser does not know it. Paste the proof to see what became of it.</Trans>
       )}

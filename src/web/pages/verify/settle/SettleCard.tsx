@@ -60,7 +60,7 @@ function Settling({ kind, header, facts, expected, onBegun, onSettled }: SettleC
     try {
       const { beginSettlement } = await import('./runs.ts')
       const begun = await beginSettlement({ header, facts, expected }, kind, family === null ? '' : (account?.walletName ?? ''))
-      if (begun === 'held') return setTrouble(t`This proof is being settled in another tab. Go on there.`)
+      if (begun === 'held') return setTrouble(t`This proof is being settled in another tab. Go on there, or close that tab to go on here.`)
       setRun(begun)
       onBegun(true)
       if (begun.state().step === 'draft') await begun.build()
