@@ -75,6 +75,7 @@ test('a payment whose wallet never answered is told as not known, and leads back
   await expectAccessible(page, 'payment: not known whether it was sent')
   await page.getByRole('link', { name: 'Go on' }).click()
   answered.resolve()
+  await expect.poll(() => person.ethereum.sent).toHaveLength(1)
   await expectPaid(page)
   expect(person.ethereum.sent).toHaveLength(1)
 })

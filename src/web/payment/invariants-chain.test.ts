@@ -105,3 +105,38 @@ test.each([
   expect(stepOf(run)).toBe('finalized')
   run.close()
 })
+
+test('what the browser cannot keep for a while is kept later: the payment is followed to its end', async () => {
+  const { outside, browser } = open('solana')
+  const run = await browser.reviewed()
+  void run.sign([])
+  await browser.still()
+  outside.approve()
+  await browser.still()
+  const { write } = browser.journal
+  browser.journal.write = () => Promise.reject(new DOMException('The disk is full.', 'QuotaExceededError'))
+  outside.land()
+  await browser.pass(10)
+  expect(stepOf(run)).toBe('broadcast')
+  browser.journal.write = write
+  await browser.pass(40)
+  expect(stepOf(run)).toBe('finalized')
+  run.close()
+})
+
+test('what a tab that is gone wrote last is where the payment stands', async () => {
+  const { outside, browser } = open('solana')
+  const run = await browser.reviewed()
+  void run.sign([])
+  await browser.still()
+  outside.approve()
+  await browser.still()
+  const entry = await browser.journal.read('order-1')
+  if (!entry) throw new Error('The journal has no such payment.')
+  await browser.journal.write({ ...entry, revision: entry.revision + 1, reported: true })
+  outside.land()
+  await browser.pass(40)
+  expect(stepOf(run)).toBe('finalized')
+  expect(await browser.journal.read('order-1')).toMatchObject({ open: 0, reported: true })
+  run.close()
+})

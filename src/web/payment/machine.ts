@@ -205,7 +205,8 @@ function read(state: Outgoing, reading: Reading): PaymentState {
         : state
     case 'pending':
       if (state.step === 'confirmed') return { ...out, step: 'rolled_back', landed: state.landed, absentSince: null }
-      if (state.step === 'rolled_back') return { ...state, absentSince: null }
+      if (state.step === 'rolled_back') return seenAgain(state, null)
+      if (state.step === 'submitted' && !state.landed && state.sent.signature === reading.signature) return state
       return { ...out, step: 'submitted', sent: { ...state.sent, signature: reading.signature }, landed: null, outcome: null }
     case 'superseded':
       if (reading.finalized) return { ...out, step: 'failed', reason: 'superseded', detail: reading.by, landed: null }
@@ -238,8 +239,13 @@ function miss(state: Outgoing, reading: Extract<Reading, { kind: 'absent' }>): P
   const since = state.step === 'unknown' || state.step === 'rolled_back' ? state.absentSince : null
   if (over && since !== null && reading.at - since >= ABSENCE_GAP_MS) return { ...out, step: 'failed', reason: 'expired', detail: null, landed: null }
   const absentSince = over ? (since ?? reading.at) : null
-  if (state.step === 'confirmed' || state.step === 'rolled_back') return { ...out, step: 'rolled_back', landed: state.landed, absentSince }
-  if (state.step === 'unknown') return { ...state, absentSince }
+  if (state.step === 'unknown' || state.step === 'rolled_back') return seenAgain(state, absentSince)
+  if (state.step === 'confirmed') return { ...out, step: 'rolled_back', landed: state.landed, absentSince }
   const unseen = state.step === 'submitted' || (state.step === 'broadcast' && reading.at - state.since >= UNSEEN_AFTER_MS)
   return over || unseen ? { ...out, step: 'unknown', reason: 'not_seen', absentSince } : state
+}
+
+/** The same state where nothing is new: each state that is new is written to the journal. */
+function seenAgain<S extends Extract<PaymentState, { absentSince: number | null }>>(state: S, absentSince: number | null): S {
+  return state.absentSince === absentSince ? state : { ...state, absentSince }
 }

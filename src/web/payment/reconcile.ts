@@ -27,7 +27,8 @@ export async function follow(followed: Followed, chain: PaymentChain, clock: Clo
     if (state.sent.bytes && state.step !== 'confirmed') await sendAgain(chain, state)
     const reading = await chain.read(state.order, state.built, state.sent)
     if (followed.signal.aborted) return
-    await followed.dispatch({ type: 'read', reading })
+    // What the journal cannot keep now is read again: a payment is never given up for that.
+    await followed.dispatch({ type: 'read', reading }).catch(() => undefined)
     followed.report()
     if (isTerminal(followed.state())) return
     await clock.sleep(clock.now() - startedAt > PATIENT_AFTER_MS ? PATIENT_EVERY_MS : FOLLOW_EVERY_MS, followed.signal)

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { familyOf } from '#contract/network.ts'
 import { buildPayment, simulatePayment } from './build.ts'
-import { journalEntry, type JournalEntry } from './journal.ts'
+import { JournalConflict, journalEntry, type JournalEntry } from './journal.ts'
 import { paymentLock, walletLock } from './lock.ts'
 import { mayHaveLeft, reduce, startPayment, type Outgoing, type PaymentEvent, type PaymentState } from './machine.ts'
 import type { PaymentOrder } from './order.ts'
@@ -105,7 +105,7 @@ export class PaymentRun {
   async takeUp(): Promise<boolean> {
     if (!(await this.#lock())) return false
     const stored = await this.#ports.journal.read(this.#state.order.id)
-    if (stored) [this.#entry, this.#state] = [stored, stored.state]
+    if (stored) this.#stand(stored, stored.state)
     if (this.#state.step === 'awaiting_wallet') await this.#dispatch({ type: 'wallet_lost' })
     if (this.#state.step === 'review' && this.#state.review.simulation.state === 'running') void this.#work(() => this.#simulate())
     if (this.#state.step === 'building') void this.#work(() => this.#build())
@@ -180,9 +180,7 @@ export class PaymentRun {
   #follow(): void {
     if (this.#following || !mayHaveLeft(this.#state)) return
     const followed = { state: this.state, dispatch: (event: PaymentEvent) => this.#dispatch(event), report: () => this.#report(), signal: this.#stop.signal }
-    this.#following = follow(followed, this.#ports.chain, this.#ports.clock)
-      .catch(() => this.#stop.abort())
-      .finally(() => (this.#following = undefined))
+    this.#following = follow(followed, this.#ports.chain, this.#ports.clock).finally(() => (this.#following = undefined))
   }
 
   /** The chain is followed meanwhile: a service that does not answer holds no payment up. */
@@ -247,13 +245,25 @@ export class PaymentRun {
   }
 
   async #write(next: PaymentState, reported: boolean): Promise<void> {
-    const entry = journalEntry(this.#entry, next, this.#ports.clock.now())
+    const { journal, clock, locks } = this.#ports
+    const entry = journalEntry(this.#entry, next, clock.now())
     if (reported) entry.reported = true
-    await this.#ports.journal.write(entry)
+    try {
+      await journal.write(entry)
+    } catch (error) {
+      // A tab that is gone may have written last: what it wrote is where the payment stands.
+      const stored = error instanceof JournalConflict ? await journal.read(entry.id) : undefined
+      if (stored) this.#stand(stored, stored.state)
+      throw error
+    }
+    this.#stand(entry, next)
+    locks.announce(entry.id)
+  }
+
+  #stand(entry: JournalEntry, state: PaymentState): void {
     this.#entry = entry
-    this.#state = next
+    this.#state = state
     for (const on of this.#listeners) on()
-    this.#ports.locks.announce(next.order.id)
   }
 }
 
