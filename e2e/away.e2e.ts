@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto'
+import type { Page } from '@playwright/test'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { paymentRows, signIn } from './seller.ts'
@@ -25,17 +27,16 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   held.resolve()
   await expect(page.getByText('The payment desk cannot be reached')).toBeVisible({ timeout: 30_000 })
   await expectAccessible(page, 'payments: out of reach')
-  await page.unroute(LIST)
+  await awayUntilPressed(page)
   await page.getByRole('button', { name: 'Try again' }).click()
   await expect(paymentRows(page).first()).toBeVisible()
 
-  await page.route(LIST, (route) => route.abort())
+  await awayUntilPressed(page)
   // The rows further down are read when the reader comes near them.
   await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
   const old = page.getByRole('status').filter({ hasText: 'The payment desk cannot be reached. This is from' })
   await expect(old).toBeVisible({ timeout: 30_000 })
   await expectAccessible(page, 'payments: old, with a warning')
-  await page.unroute(LIST)
   await old.getByRole('button', { name: 'Try again' }).click()
   await expect(old).toHaveCount(0)
 
@@ -45,6 +46,14 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   await context.setOffline(false)
   await expect(page.getByText('You are offline.')).toHaveCount(0)
 })
+
+/** Lists cannot be read until the reader presses something: a page that came back by itself before would have no button left. */
+async function awayUntilPressed(page: Page): Promise<void> {
+  await page.unroute(LIST)
+  const mark = `data-pressed-${randomUUID()}`
+  await page.evaluate((name) => document.addEventListener('click', () => document.documentElement.setAttribute(name, ''), { capture: true, once: true }), mark)
+  await page.route(LIST, async (route) => ((await page.locator(`html[${mark}]`).count()) > 0 ? route.fallback() : route.abort()))
+}
 
 test('a list of wallets that cannot be fetched takes nothing down, and opens at the next try', async ({ visitor, expectError }) => {
   expectError(AWAY)

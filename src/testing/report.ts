@@ -68,7 +68,14 @@ async function readPage(result: v.InferOutput<typeof PlaywrightResult> | undefin
   const context = path === undefined ? '' : await readFile(path, 'utf8').catch(() => '')
   const shown = /^```yaml\n(.*?)^```/ms.exec(context)?.[1]
   if (!shown) return ''
-  const lines = shown.trimEnd().split('\n')
+  const all = shown.trimEnd().split('\n')
+  // The menus are the same on every page.
+  const lines = all.slice(
+    Math.max(
+      0,
+      all.findIndex((line) => /^\s*- (dialog|main)\b/.test(line)),
+    ),
+  )
   return ['', '    The page:', ...lines.slice(0, LINES_OF_PAGE).map(indent)].join('\n')
 }
 

@@ -75,7 +75,7 @@ export const refusals = {
   },
   hosted_over_day: {
     ...hosted,
-    title: msg`The amount is above what is left for 24 hours`,
+    title: msg`The amount is above what is left within 24 hours`,
     body: msg`Nothing was sent. Enter less, or wait until some of it is free again.`,
   },
   hosted_intent: {
@@ -150,7 +150,7 @@ export const refusals = {
     action: 'change',
     retry: 'after_change',
     title: msg`The desk cannot give that`,
-    body: msg`No key was made. It may do more than the desk’s own key may.`,
+    body: msg`No key was made. It would be allowed more than the desk’s own key is.`,
   },
   own_key: {
     who: 'operator',

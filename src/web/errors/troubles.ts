@@ -157,7 +157,7 @@ export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
   chain_busy: {
     ...later,
     title: msg`The network asks very high fees now`,
-    body: msg`More than this page pays for anybody. Nothing was sent; try again later.`,
+    body: msg`They are higher than this page lets anybody pay. Nothing was sent; try again later.`,
   },
   payee_refuses: {
     who: 'payer',
@@ -171,7 +171,7 @@ export const troubles: Readonly<Record<TroubleName, ErrorRow>> = {
     action: 'change',
     retry: 'after_change',
     title: msg`The payee has no account for this token`,
-    body: msg`Who pays the network for you opens none for the payee. Tell the seller, or pay in another way. Nothing was sent.`,
+    body: msg`Whoever pays the network for you opens no account for the payee. Tell the seller, or pay in another way. Nothing was sent.`,
   },
   already_settled: {
     who: 'you',

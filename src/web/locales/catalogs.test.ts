@@ -31,3 +31,16 @@ test.each(catalogs.map((catalog) => [catalog.name ?? catalog.path.split('/').at(
   },
   60_000,
 )
+
+test('a message that several catalogs hold is the same in all of them: whichever is loaded last is what is shown', async () => {
+  const translations = new Map<string, Set<string>>()
+  for (const catalog of catalogs) {
+    for (const [locale, messages] of Object.entries(await catalog.readAll())) {
+      for (const [id, { translation = '', message }] of Object.entries(messages ?? {})) {
+        const key = `${locale}: ${message ?? id} (${id})`
+        translations.set(key, (translations.get(key) ?? new Set()).add(translation))
+      }
+    }
+  }
+  expect([...translations].filter(([, said]) => said.size > 1).map(([key, said]) => [key, ...said])).toEqual([])
+})

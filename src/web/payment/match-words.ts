@@ -1,8 +1,27 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, plural, t } from '@lingui/core/macro'
+import type { MatchRow } from '#chains/match.ts'
 import { i18n } from '../locales/i18n.ts'
 import { separators } from '../locales/decimal.ts'
 import { formatNumber, numberLocale } from '../locales/formats.ts'
+
+/** What is compared. */
+export const FIELD_NAMES: Readonly<Record<MatchRow['field'], MessageDescriptor>> = {
+  network: msg`Network`,
+  sender: msg`From`,
+  recipient: msg`To`,
+  amount: msg`Amount`,
+  asset: msg`Currency`,
+  spender: msg`Taken by`,
+  contract: msg`By the rules of`,
+  fee: msg`Network fee`,
+  rent: msg`Account rent`,
+  feePayer: msg`Fee paid by`,
+  signers: msg`Signed by`,
+  memo: msg`Memo`,
+  expiry: msg`Good until`,
+  instructions: msg`What it does`,
+}
 
 /** What comparisons say in words of their own: of a transaction (`src/chains`), of a proof (the service, and the page that checks it); names, addresses and amounts are the same in every language. */
 export const PHRASES: Readonly<Record<string, MessageDescriptor>> = {
@@ -55,29 +74,120 @@ export const PHRASES: Readonly<Record<string, MessageDescriptor>> = {
   'not named': msg`not named`,
   'landed and succeeded': msg`landed and succeeded`,
   'a payer other than the payee': msg`a payer other than the payee`,
+  'paid by the sender': msg`paid by the sender`,
+  'reverted: nothing was allowed': msg`taken back: nothing was allowed`,
+  reverted: msg`taken back`,
+  'another transaction': msg`another transaction`,
+  'another instruction': msg`another instruction`,
+  'landed in a block': msg`landed in a block`,
+  'landed in a slot': msg`landed in a slot`,
+  'not signed': msg`not signed`,
+  'the transaction that was reviewed': msg`the transaction that was reviewed`,
+  'one transfer of the token, once': msg`one transfer of the token, once`,
+  'a payment that can be read to its last byte': msg`a payment that can be read to its last byte`,
+  'failed: nothing was moved': msg`failed: nothing was moved`,
+  'nothing, without one limit and one price': msg`nothing, without one limit and one price`,
+  'decided by another instruction': msg`decided by another instruction`,
+  'a valid signature of every signer but the sponsor': msg`a valid signature of every signer but the sponsor`,
+  'all of them': msg`all of them`,
+  'nothing: the account is there': msg`nothing: the account is there`,
+  'a signature of nobody': msg`a signature of nobody`,
+  'a token that names no domain': msg`a token that names no domain`,
+  'a token that takes authorizations': msg`a token that takes authorizations`,
+  'base58 of 64 bytes': msg`base58 of 64 bytes`,
+  'a plain EIP-1559 transaction': msg`a plain EIP-1559 transaction`,
+  'the signature of the payer': msg`the signature of the payer`,
+  'an EVM address': msg`an EVM address`,
+  'an offer': msg`an offer`,
+  'the terms that were signed': msg`the terms that were signed`,
+  'never used, or used for the same question': msg`never used, or used for the same question`,
+  'the same question': msg`the same question`,
+  'confirmed by the policy of the network': msg`confirmed by the policy of the network`,
+  'the id of a payment of this account': msg`the id of a payment of this account`,
+  'a v0 or legacy transaction without lookup tables': msg`a v0 or legacy transaction without lookup tables`,
+  'a v0 or legacy transaction': msg`a v0 or legacy transaction`,
+  'base64 of an x402 payment': msg`base64 of an x402 payment`,
+  settled: msg`settled`,
+  landed: msg`landed`,
+  'never broadcast, or with the memo that was asked for': msg`never broadcast, or with the memo that was asked for`,
+  'carried out or taken back': msg`carried out or taken back`,
+  'somebody else': msg`somebody else`,
+  'something else': msg`something else`,
+  'the transfer, as it was signed': msg`the transfer, as it was signed`,
+  'a call': msg`a call`,
+  'a signature of 64 bytes': msg`a signature of 64 bytes`,
+  'the token’s name is not in the proof': msg`the token’s name is not in the proof`,
+  'a token account': msg`a token account`,
+  'a transaction that can be read': msg`a transaction that can be read`,
+  'not in the receipt': msg`not in the receipt`,
+  'the signed transaction': msg`the signed transaction`,
+  'another transaction than the payer’s': msg`another transaction than the payer’s`,
+  'for ever': msg`for ever`,
 }
 
-/** Such words in the reader's language and way of writing figures. What is not known stands as it came: nothing is left out of a comparison. */
-export function sayMatch(text: string): string {
+/** The same with a name, an amount or another phrase in it. */
+const SENTENCES: readonly (readonly [RegExp, (one: string, other: string) => string])[] = [
+  [/^([0-9]+) blocks$/, (count) => t`${plural(Number(count), { one: '# block', other: '# blocks' })}`],
+  [/^([0-9]+) transfers$/, (count) => t`${plural(Number(count), { one: '# transfer', other: '# transfers' })}`],
+  [/^([0-9]+) signers$/, (count) => t`${plural(Number(count), { one: '# signer', other: '# signers' })}`],
+  [/^([0-9]+) wallet guards$/, (count) => t`${plural(Number(count), { one: '# guard of the wallet', other: '# guards of the wallet' })}`],
+  [
+    /^([0-9]+) units at ([0-9]+) micro-lamports$/,
+    (units, price) => t`${{ units: formatNumber(Number(units)) }} units at ${{ price: formatNumber(Number(price)) }} micro-lamports`,
+  ],
+  [/^([0-9]+(?:\.[0-9]+)?) (\S+)$/, (amount, unit) => `${writeDecimal(amount)} ${unit}`],
+  [/^at most (.+)$/, (most) => t`at most ${{ money: sayMatch(most) }}`],
+  [/^one limit of at most ([0-9]+)$/, (most) => t`one limit of at most ${{ units: formatNumber(Number(most)) }}`],
+  [/^([0-9]+) at least$/, (least) => t`at least ${least}`],
+  [/^(\S+), the token (\S+)$/, (symbol, address) => t`${symbol}, the token ${address}`],
+  [/^the token (\S+)$/, (address) => t`the token ${address}`],
+  [/^the contract (\S+)$/, (address) => t`the contract ${address}`],
+  [/^the token accounts of (.+)$/, (owners) => t`the token accounts of ${owners}`],
+  [/^the payload of (.+)$/, (method) => t`the payload of ${method}`],
+  [/^one plain transfer of (\S+)$/, (symbol) => t`one plain transfer of ${symbol}`],
+  [/^another call \((.+)\)$/, (name) => t`another call (${name})`],
+  [/^none of (.+)$/, (names) => t`none of ${names}`],
+  [/^nonce ([0-9]+)$/, (nonce) => t`nonce ${nonce}`],
+  [/^block ([0-9]+)$/, (height) => t`block ${height}`],
+  [/^slot ([0-9]+)$/, (slot) => t`slot ${slot}`],
+  [/^height ([0-9]+)$/, (height) => t`height ${height}`],
+  [/^version ([0-9]+)$/, (version) => t`version ${version}`],
+  [/^valid from (\S+) at the latest$/, (time) => t`valid from ${time} at the latest`],
+  [/^valid until (\S+) at least$/, (time) => t`valid until ${time} at least`],
+  [/^until (.+)$/, (time) => t`until ${{ time: sayMatch(time) }}`],
+  [/^(?:from )?(\S+) to (\S+|for ever)$/, (from, to) => t`from ${from} to ${{ to: sayMatch(to) }}`],
+  [/^(.+) with ([0-9]+) gas$/, (kind, gas) => t`${{ said: sayMatch(kind) }}, with ${{ units: formatNumber(Number(gas)) }} gas`],
+  [/^(.+) within ([0-9]+) gas$/, (kind, gas) => t`${{ said: sayMatch(kind) }}, within ${{ units: formatNumber(Number(gas)) }} gas`],
+  [/^(.+) in ([0-9]+) transfers$/, (sum, count) => t`${{ sum: sayMatch(sum) }} in ${count} transfers`],
+  [/^(.+) by what the token says it moved$/, (sum) => t`${{ sum: sayMatch(sum) }} by what the token says it moved`],
+  [/^(.+), by the balance of (\S+)$/, (sum, owner) => t`${{ sum: sayMatch(sum) }}, by the balance of ${owner}`],
+  [/^(.+), without one limit and one price$/, (fee) => t`${{ fee: sayMatch(fee) }}, without one limit and one price`],
+  [/^(.+), with a signature that is not theirs$/, (signers) => t`${signers}, with a signature that is not theirs`],
+  [/^(.+), without a good signature of (.+)$/, (what, names) => t`${{ what: sayMatch(what) }}, without a good signature of ${names}`],
+]
+
+/** What others wrote stands as they wrote it. */
+const OTHERS_WORDS: ReadonlySet<string> = new Set(['memo', 'text', 'resource'])
+
+/**
+ * Such words in the reader's language and way of writing figures. What is not known stands as it came: nothing is left out of a comparison.
+ * @param name of what is compared
+ */
+export function sayMatch(text: string, name?: string): string {
+  return (name !== undefined && OTHERS_WORDS.has(name) ? say(text) : sayKnown(text)) ?? text
+}
+
+/** Undefined where there is nothing to say in words: names, addresses, what others wrote. */
+export function sayKnown(text: string): string | undefined {
   const phrase = say(text)
   if (phrase !== undefined) return phrase
-  const [, most, amount = '', unit = ''] = /^(at most )?([0-9]+(?:\.[0-9]+)?) (\S+)$/.exec(text) ?? []
-  const count = Number(amount)
-  if (unit === 'blocks') return t`${plural(count, { one: '# block', other: '# blocks' })}`
-  if (unit !== '') {
-    const money = `${writeDecimal(amount)} ${unit}`
-    return most ? t`at most ${money}` : money
+  for (const [pattern, tell] of SENTENCES) {
+    const found = pattern.exec(text)
+    if (found) return tell(found[1] ?? '', found[2] ?? '')
   }
-  const [, symbol = '', address] = /^(\S+), the token (\S+)$/.exec(text) ?? []
-  if (address !== undefined) return t`${symbol}, the token ${address}`
-  const [, kind = '', word, gas = ''] = /^(.+) (with|within) ([0-9]+) gas$/.exec(text) ?? []
-  const said = say(kind)
-  if (said !== undefined) {
-    const units = formatNumber(Number(gas))
-    return word === 'with' ? t`${said}, with ${units} gas` : t`${said}, within ${units} gas`
-  }
-  const parts = text.split(', ').map(say)
-  return parts.length > 1 && parts.every((part) => part !== undefined) ? parts.join(', ') : text
+  const parts = text.split(', ')
+  const known = parts.length > 1 ? parts.map(sayKnown) : [undefined]
+  return known.includes(undefined) ? undefined : known.join(', ')
 }
 
 function say(text: string): string | undefined {

@@ -1,6 +1,9 @@
 import { t } from '@lingui/core/macro'
 import type { PaymentIntent } from '#chains/intent.ts'
+import type { MatchRow } from '#chains/match.ts'
 import type { Asset } from '#contract/network.ts'
+import { i18n } from '../locales/i18n.ts'
+import { FIELD_NAMES, sayMatch } from '../payment/match-words.ts'
 import type { PaymentOrder } from '../payment/order.ts'
 
 /**
@@ -15,9 +18,9 @@ export function intentOf(order: PaymentOrder, attempt: { paymentId: string; maxF
 }
 
 /** What differs between what was shown and what came back, for the payer. */
-export function firstDifference(rows: readonly { field: string; ok: boolean; expected: string; got: string }[]): string {
+export function firstDifference(rows: readonly MatchRow[]): string {
   const row = rows.find(({ ok }) => !ok)
   if (!row) return t`its meaning is another.`
-  const { field, got, expected } = row
-  return t`the ${field} is ${got} instead of ${expected}.`
+  const [field, got, expected] = [i18n._(FIELD_NAMES[row.field]), sayMatch(row.got, row.field), sayMatch(row.expected, row.field)]
+  return t`“${field}” is ${got} instead of ${expected}.`
 }

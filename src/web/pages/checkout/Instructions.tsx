@@ -122,7 +122,7 @@ function FactList({ facts }: Pick<Step, 'facts'>) {
       {Object.entries(facts).map(([name, value]) => (
         <div className="flex flex-wrap gap-x-2" key={name}>
           <dt>{NAMES[name] ? t(NAMES[name]) : name}</dt>
-          <dd className="font-mono text-[13px] break-all text-ink">{sayMatch(value)}</dd>
+          <dd className="font-mono text-[13px] break-all text-ink">{sayMatch(value, name)}</dd>
         </div>
       ))}
     </dl>

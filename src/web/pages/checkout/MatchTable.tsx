@@ -1,30 +1,11 @@
-import type { MessageDescriptor } from '@lingui/core'
-import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Match, MatchRow } from '#chains/match.ts'
-import { sayMatch } from '../../payment/match-words.ts'
+import { FIELD_NAMES, sayMatch } from '../../payment/match-words.ts'
 import { useNetwork } from '../../shell/use-config.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Time } from '../../ui/Time.tsx'
-
-const LABELS: Readonly<Record<MatchRow['field'], MessageDescriptor>> = {
-  network: msg`Network`,
-  sender: msg`From`,
-  recipient: msg`To`,
-  amount: msg`Amount`,
-  asset: msg`Currency`,
-  spender: msg`Taken by`,
-  contract: msg`By the rules of`,
-  fee: msg`Network fee`,
-  rent: msg`Account rent`,
-  feePayer: msg`Fee paid by`,
-  signers: msg`Signed by`,
-  memo: msg`Memo`,
-  expiry: msg`Good until`,
-  instructions: msg`What it does`,
-}
 
 /** Requested beside the transaction, field by field. Equal values are told once, unequal ones both. */
 export function MatchTable({ match }: { match: Match }) {
@@ -67,7 +48,7 @@ export function MatchTable({ match }: { match: Match }) {
           {rows.map((row) => (
             <tr className={cx(!row.ok && 'bg-bad-soft *:first:ps-3 *:last:pe-3')} key={row.field}>
               <th className="w-26 py-2.5 pe-3 text-start align-top font-normal text-muted sm:w-36" scope="row">
-                {t(LABELS[row.field])}
+                {t(FIELD_NAMES[row.field])}
               </th>
               <td className="py-2.5 align-top [overflow-wrap:anywhere]">{row.ok ? <Value row={row} text={withoutWork(row)} /> : <Difference row={row} />}</td>
               <td className="w-8 py-2.5 ps-2 text-end align-top">
@@ -118,7 +99,7 @@ function Value({ row, text }: { row: MatchRow; text: string }) {
   const network = useNetwork(text)
   if (row.field === 'network' && network) return `${network.name} (${text})`
   if (row.field === 'expiry' && row.ok) return <Expiry text={text} />
-  return <span className={cx(CODES.has(row.field) && /[0-9a-zA-Z]{16}/.test(text) && 'font-mono text-[13px] break-all')}>{sayMatch(text)}</span>
+  return <span className={cx(CODES.has(row.field) && /[0-9a-zA-Z]{16}/.test(text) && 'font-mono text-[13px] break-all')}>{sayMatch(text, row.field)}</span>
 }
 
 /** How long what is signed is good: a transaction on EVM until its number is used, on Solana for as long as its blockhash is young; a message until a time. */

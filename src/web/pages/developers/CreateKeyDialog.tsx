@@ -136,7 +136,7 @@ function Terms({ terms, onChange }: { terms: KeyTerms; onChange: (terms: KeyTerm
         label={t`Kind of key`}
         onChange={(environment) => onChange({ ...terms, environment })}
         options={[
-          { value: 'live', label: t`Live` },
+          { value: 'live', label: t({ message: 'Live', context: 'API key' }) },
           { value: 'test', label: t`Test` },
         ]}
         value={terms.environment}

@@ -88,7 +88,7 @@ function Ends({ apiKey: { status, expiresAt, rotation } }: { apiKey: ApiKeyRow }
       </Badge>
     )
   }
-  if (status === 'expired') return <Badge>{rotation.replacedBy === null ? <Trans>Expired</Trans> : <Trans>Replaced</Trans>}</Badge>
+  if (status === 'expired') return <Badge>{rotation.replacedBy === null ? <Trans context="API key">Expired</Trans> : <Trans>Replaced</Trans>}</Badge>
   if (rotation.replacedBy !== null && expiresAt !== null) {
     return (
       <Badge icon={<Icon name="hourglass" size={14} />} tone="warn">

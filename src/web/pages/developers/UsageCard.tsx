@@ -119,7 +119,7 @@ function Usage({ data, keyId, endpoint, period }: UsageProps) {
                   <Trans>Refused</Trans>
                 </Th>
                 <Th className="max-sm:px-1.5" end>
-                  <Trans>Failed</Trans>
+                  <Trans context="requests">Failed</Trans>
                 </Th>
               </tr>
             </thead>

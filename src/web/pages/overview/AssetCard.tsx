@@ -35,7 +35,7 @@ export function AssetCard({ asset }: { asset: AssetSummary }) {
           </p>
         </div>
         <dl className="grid grid-cols-2 gap-x-8 gap-y-3 text-sm sm:grid-cols-[repeat(4,minmax(100px,auto))] sm:gap-x-5">
-          <Figure name={<Trans>Sent</Trans>} note={<Count count={asset.sentCount} />}>
+          <Figure name={<Trans context="money">Sent</Trans>} note={<Count count={asset.sentCount} />}>
             <Amount atomic={sent} {...money} />
           </Figure>
           <Figure name={<Trans>Net</Trans>}>

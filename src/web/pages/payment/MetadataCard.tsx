@@ -20,7 +20,7 @@ const known: Readonly<Record<string, MessageDescriptor>> = {
 export function MetadataCard({ metadata }: { metadata: Record<string, unknown> }) {
   const { t } = useLingui()
   return (
-    <Card subtitle={<Trans>Written by whoever made the payment.</Trans>} title={<Trans>Details</Trans>}>
+    <Card subtitle={<Trans>Written by whoever began the payment.</Trans>} title={<Trans>Details</Trans>}>
       <Facts>
         {Object.entries(metadata).map(([key, value]) => (
           <Fact long key={key} name={known[key] ? t(known[key]) : <UntrustedText className="font-mono text-[13px]" text={key} />}>

@@ -1,5 +1,4 @@
-import type { MessageDescriptor } from '@lingui/core'
-import { msg, t } from '@lingui/core/macro'
+import { t } from '@lingui/core/macro'
 import * as v from 'valibot'
 import { formatAmount } from '#contract/amount.ts'
 import { familyOf, findAsset, nativeAsset, type Network } from '#contract/network.ts'
@@ -7,7 +6,7 @@ import { isPaid } from '#contract/payment.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { i18n } from '../../locales/i18n.ts'
-import { sayMatch } from '../../payment/match-words.ts'
+import { FIELD_NAMES, sayMatch } from '../../payment/match-words.ts'
 import { RpcProblem } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
 import type { Moved } from '../../rpc/read-landed.ts'
@@ -21,17 +20,6 @@ export type Truth =
   /** `soon`: one of the two is behind the other, so asking again will tell. */
   | { kind: 'nothing'; body: string; soon: boolean }
   | { kind: 'unavailable'; body: string }
-
-const names: Readonly<Record<string, MessageDescriptor>> = {
-  network: msg`Network`,
-  sender: msg`From`,
-  recipient: msg`To`,
-  amount: msg`Amount`,
-  asset: msg`Currency`,
-  feePayer: msg`Fee paid by`,
-  signers: msg`Signed by`,
-  memo: msg`Memo`,
-}
 
 /**
  * A proof that was handed in is carried out by whoever settles it, in whichever call and with a memo of its own: the service has judged how.
@@ -79,9 +67,9 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
     const rows = landed.match.rows
       .filter(({ field }) => (judged ? judged.has(field) : field !== 'fee' && field !== 'expiry' && field !== 'instructions'))
       .map(({ field, expected, got, ok }) => ({
-        name: names[field] ? i18n._(names[field]) : field,
-        record: sayMatch(expected),
-        chain: field === 'network' ? node.identity : sayMatch(got),
+        name: i18n._(FIELD_NAMES[field]),
+        record: sayMatch(expected, field),
+        chain: field === 'network' ? node.identity : sayMatch(got, field),
         ok,
       }))
     if (handedIn && landed.moved) rows.push(...movedRows(intent, landed.moved))

@@ -42,7 +42,7 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
           options={[
             { value: 'all', label: t`All` },
             { value: 'received', label: t`Received` },
-            { value: 'sent', label: t`Sent` },
+            { value: 'sent', label: t({ message: 'Sent', context: 'money' }) },
           ]}
           value={filter.type ?? 'all'}
         />

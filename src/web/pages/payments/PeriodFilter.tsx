@@ -69,7 +69,7 @@ function PeriodForm({ dates, onChange }: { dates: Dates; onChange: (dates: Dates
         ))}
       </div>
       <div className="mt-4 grid gap-3">
-        <Field label={<Trans>From</Trans>}>
+        <Field label={<Trans context="date">From</Trans>}>
           <Input max="2999-12-31" min="2000-01-01" onChange={(event) => setFrom(event.target.value)} type="date" value={from} />
         </Field>
         <Field error={backwards ? <Trans>This day is before the first one.</Trans> : undefined} label={<Trans>To, that day included</Trans>}>

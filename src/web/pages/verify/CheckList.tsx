@@ -115,7 +115,7 @@ function Value({ check, text, asset }: { check: Check; text: string; asset: Asse
   if (MOMENTS.has(check.name) && text === '0') return <Trans>from the start</Trans>
   if (MOMENTS.has(check.name) && /^[1-9][0-9]{9}$/.test(text)) return <Time at={Number(text) * 1000} look="full" />
   if (AMOUNTS.has(check.name) && asset && /^[0-9]+$/.test(text)) return <Amount atomic={text} decimals={asset.decimals} exact symbol={asset.symbol} />
-  return <UntrustedText className={LONG_CODE.test(text) ? 'font-mono text-[13px] break-all' : undefined} text={sayMatch(text)} />
+  return <UntrustedText className={LONG_CODE.test(text) ? 'font-mono text-[13px] break-all' : undefined} text={sayMatch(text, check.name)} />
 }
 
 function Difference({ check, asset }: { check: Check; asset: Asset | undefined }) {

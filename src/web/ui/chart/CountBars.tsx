@@ -129,7 +129,7 @@ function Legend() {
         <Trans>Refused</Trans>
       </Swatch>
       <Swatch className="bg-bad-edge">
-        <Trans>Failed</Trans>
+        <Trans context="requests">Failed</Trans>
       </Swatch>
     </span>
   )
@@ -160,7 +160,7 @@ function CountTable({ label, bars }: CountBarsProps) {
               <Trans>Refused</Trans>
             </Th>
             <Th end>
-              <Trans>Failed</Trans>
+              <Trans context="requests">Failed</Trans>
             </Th>
           </tr>
         </thead>

@@ -192,7 +192,7 @@ function DayTable({ label, days, decimals, symbol }: DayBarsProps) {
               <Trans>Received</Trans>
             </Th>
             <Th end>
-              <Trans>Sent</Trans>
+              <Trans context="money">Sent</Trans>
             </Th>
           </tr>
         </thead>

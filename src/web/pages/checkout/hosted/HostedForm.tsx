@@ -143,7 +143,7 @@ function Caps({ wallet, asset }: { wallet: HostedWallet; asset: Asset }) {
     <Trans>
       Up to <Amount atomic={wallet.maxPerPaymentAtomic} decimals={decimals} symbol={symbol} /> a payment;{' '}
       <Amount atomic={dayLeft(wallet)} decimals={decimals} symbol={symbol} /> of <Amount atomic={wallet.maxPerDayAtomic} decimals={decimals} symbol={symbol} />{' '}
-      left for 24 hours.
+      left within 24 hours.
     </Trans>
   )
 }

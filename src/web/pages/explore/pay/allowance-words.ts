@@ -36,7 +36,7 @@ export function allowanceProgress(state: Outgoing): Progress {
       return state.reason === 'other'
         ? {
             title: t`Another amount was allowed`,
-            body: t`${walletName} let you change it, and it is less than this payment needs. Nothing was paid. Ask for the terms again.`,
+            body: t`${walletName} let you change the amount, and what you allowed is less than this payment needs. Nothing was paid. Ask for the terms again.`,
             tone: 'warn',
             icon: 'warning',
             working: false,

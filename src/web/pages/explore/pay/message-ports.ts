@@ -1,3 +1,4 @@
+import { t } from '@lingui/core/macro'
 import { bytesToHex, hexToBytes, type Hex } from 'viem'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import {
@@ -156,11 +157,14 @@ function messageReader(message: Kind, terms: Terms): TransactionReader {
     nonce: () => null,
     compareSigned: (order, built, signed) => {
       const { signer, name } = message.signed(built.bytes, signed)
-      if (signer !== order.sender)
-        return { ok: false, difference: `the signature is ${signer ? `one of ${signer}` : 'nobody’s'} instead of one of ${order.sender}.` }
+      if (signer !== order.sender) return { ok: false, difference: describeSigner(signer, order.sender) }
       return { ok: true, signature: name }
     },
   }
+}
+
+function describeSigner(signer: string | undefined, wanted: string): string {
+  return signer === undefined ? t`the signature is nobody’s instead of one of ${wanted}.` : t`the signature is one of ${signer} instead of one of ${wanted}.`
 }
 
 /** Asks for a message's signature. Nothing leaves the browser by it, so every failure is a refusal. */
