@@ -132,6 +132,7 @@ test('a payment that another tab has is told so, and goes on here once that tab 
   const other = await context.newPage()
   await other.goto(page.url())
   await expect(other.getByText('This payment is open in another tab')).toBeVisible()
+  await expect(other.getByLabel('Amount')).toHaveCount(0)
   await expectAccessible(other, 'checkout: open in another tab')
   await page.close()
   await expect(other.getByRole('heading', { name: 'Checking whether it was sent' })).toBeVisible()

@@ -1,8 +1,10 @@
 import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
 import { useCallback, useEffect, useState, type ReactNode } from 'react'
 import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { navigate } from '../../router/location.ts'
 import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
 import type { PaymentOrder } from '../../payment/order.ts'
 import type { PaymentRun } from '../../payment/run.ts'
 import { untilLetGo } from '../../payment/tab-runs.ts'
@@ -15,8 +17,10 @@ import { Unfinished } from './Unfinished.tsx'
 
 type View =
   | { name: 'opening' }
-  /** `previous`: the inputs of a payment that was given up or refused, to be changed. `held`: another tab has the payment that the address names. */
-  | { name: 'details'; previous?: PaymentOrder; network?: string; notice?: string; held?: boolean }
+  /** `previous`: the inputs of a payment that was given up or refused, to be changed. */
+  | { name: 'details'; previous?: PaymentOrder; network?: string; notice?: string }
+  /** Another tab has it. A form with its values here would invite to pay twice. */
+  | { name: 'held' }
   | { name: 'payment'; run: PaymentRun }
 
 export type CheckoutProps = {
@@ -48,7 +52,7 @@ export function Checkout({ asked, link, wanted, addressOf, closed, children }: C
       const next = await openView(wanted)
       if (gone.signal.aborted) return
       setView((view) => (view.name === 'payment' && view.run.state().order.id === wanted ? view : next))
-      if (next.name === 'details' && next.held && wanted && (await untilLetGo(wanted, gone.signal))) await open()
+      if (next.name === 'held' && wanted && (await untilLetGo(wanted, gone.signal))) await open()
     }
   }, [wanted])
 
@@ -74,6 +78,7 @@ export function Checkout({ asked, link, wanted, addressOf, closed, children }: C
   )
 
   if (view.name === 'opening') return <PageSkeleton />
+  if (view.name === 'held') return <Held onOther={() => navigate(addressOf({}))} />
   if (view.name === 'payment') return <Flow key={view.run.state().order.id} onStart={start} onStartOver={startOver} run={view.run} />
   return (
     <>
@@ -90,11 +95,28 @@ export function Checkout({ asked, link, wanted, addressOf, closed, children }: C
   )
 }
 
+function Held({ onOther }: { onOther: () => void }) {
+  return (
+    <Banner
+      action={
+        <Button onClick={onOther} size="sm">
+          <Trans>New payment</Trans>
+        </Button>
+      }
+      role="status"
+      title={<Trans>This payment is open in another tab</Trans>}
+      tone="warn"
+    >
+      <Trans>Go on there, or close that tab to go on here.</Trans>
+    </Banner>
+  )
+}
+
 async function openView(wanted: string | undefined): Promise<View> {
   try {
     if (wanted === undefined) return { name: 'details' }
     const run = await resumeRun(wanted)
-    if (run === 'held') return { name: 'details', held: true, notice: t`This payment is open in another tab. Go on there, or close that tab to go on here.` }
+    if (run === 'held') return { name: 'held' }
     if (run) return { name: 'payment', run }
     const [open] = await unfinishedPayments()
     return { name: 'details', notice: open ? undefined : t`This browser does not know that payment. Here you can start a new one.` }
