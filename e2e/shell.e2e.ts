@@ -1,5 +1,6 @@
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
+import { tabTo } from './keyboard.ts'
 
 /** What stands around every page, for readers who zoom, choose their own colours, or want nothing to move. */
 
@@ -135,6 +136,54 @@ test('an address gets a name, comes back after it was removed, and a limit is ke
   await page.reload()
   await expect(limit).toHaveValue('0.5')
   await expect(page.getByRole('button', { name: 'Remove Acme' })).toBeVisible()
+})
+
+test('everything in the settings is done with the keyboard alone, and the place is never lost', async ({ net, visitor }) => {
+  test.slow()
+  const page = await visitor()
+  await page.goto('/settings')
+  const { keyboard } = page
+  const book = page.getByRole('region', { name: 'Address book' })
+  const dialog = page.getByRole('dialog')
+
+  await tabTo(page.getByRole('radio', { name: 'System' }))
+  await keyboard.press('ArrowRight')
+  await keyboard.press('ArrowRight')
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+
+  await tabTo(book.getByRole('button', { name: 'Add an address' }))
+  await keyboard.press('Enter')
+  await keyboard.type('Acme')
+  await tabTo(dialog.getByRole('textbox', { name: 'Address' }))
+  await keyboard.type(net.wallets.seller.evm.address)
+  await tabTo(dialog.getByRole('button', { name: 'Save' }))
+  await keyboard.press('Enter')
+  await expect(book.getByText('Acme')).toBeVisible()
+  await expect(book.locator(':focus')).toHaveCount(1)
+  await tabTo(book.getByRole('button', { name: 'Remove Acme' }))
+  await keyboard.press('Enter')
+  await expect(book.getByText('Acme')).toHaveCount(0)
+  await expect(book.locator(':focus')).toHaveCount(1)
+  await tabTo(page.getByRole('button', { name: 'Undo' }))
+  await keyboard.press('Space')
+  await expect(book.getByText('Acme')).toBeVisible()
+
+  const limit = page.getByRole('group', { name: /^Limits for ETH/ }).getByRole('textbox', { name: 'Per payment' })
+  await tabTo(limit)
+  await keyboard.type('0.5')
+  await tabTo(page.getByRole('button', { name: 'Test', exact: true }).first())
+  await keyboard.press('Enter')
+  await expect(page.getByText('The right chain, and it answers')).toBeVisible()
+  await expect(page.getByRole('button', { name: 'Test', exact: true }).first()).toBeFocused()
+
+  await tabTo(page.getByRole('combobox', { name: 'Language' }))
+  await keyboard.type('Espa')
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Ajustes')
+  await expect(page.getByRole('combobox', { name: 'Idioma' })).toBeFocused()
+  await page.reload()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Ajustes')
+  await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+  await expect(page.getByRole('textbox', { name: 'Por pago' }).first()).toHaveValue('0,5')
 })
 
 test('a desk without its settings says what is missing', async ({ visitor, expectError }) => {

@@ -70,13 +70,11 @@ async function readPage(result: v.InferOutput<typeof PlaywrightResult> | undefin
   if (!shown) return ''
   const all = shown.trimEnd().split('\n')
   // The menus are the same on every page.
-  const lines = all.slice(
-    Math.max(
-      0,
-      all.findIndex((line) => /^\s*- (dialog|main)\b/.test(line)),
-    ),
+  const from = Math.max(
+    0,
+    all.findIndex((line) => /^\s*- (dialog|main)\b/.test(line)),
   )
-  return ['', '    The page:', ...lines.slice(0, LINES_OF_PAGE).map(indent)].join('\n')
+  return ['', '    The page:', ...all.slice(from, from + LINES_OF_PAGE).map(indent)].join('\n')
 }
 
 function indent(line: string): string {
