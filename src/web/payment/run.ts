@@ -253,7 +253,10 @@ export class PaymentRun {
     } catch (error) {
       // A tab that is gone may have written last: what it wrote is where the payment stands.
       const stored = error instanceof JournalConflict ? await journal.read(entry.id) : undefined
-      if (stored) this.#stand(stored, stored.state)
+      if (stored) {
+        this.#stand(stored, stored.state)
+        this.#follow()
+      }
       throw error
     }
     this.#stand(entry, next)

@@ -19,6 +19,13 @@ export function useKeptFocus() {
       const place = controlsIn(list).indexOf(control)
       if (place >= 0) last.current = { list, control, place }
     },
+    onBlur({ target: control, relatedTarget: next }: FocusEvent<HTMLElement>) {
+      if (next?.closest('dialog')) return
+      // Whoever left by themselves is not brought back when the control goes later; one that goes now is gone by then.
+      queueMicrotask(() => {
+        if (control.isConnected && last.current?.control === control) last.current = undefined
+      })
+    },
   }
 }
 
