@@ -8,6 +8,7 @@ const payment = {
   success: true,
   paymentId: `pay_${'1'.repeat(22)}`,
   mode: 'local',
+  direction: 'received',
   signature: null,
   status: 'confirmed',
   network: 'eip155:31337',
@@ -29,6 +30,7 @@ const payment = {
   metadata: { weight: new LosslessNumber('0.10') },
   paymentProof: null,
   failure: null,
+  attribution: { evidence: null, missing: [], transfer: null, request: null },
   events: [{ status: 'created', at: 1_700_000_000_000, blockHeight: null, source: 'service' }],
 } as const satisfies v.InferInput<typeof PaymentStatusBody>
 

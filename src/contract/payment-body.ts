@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { atomic, decimal, timestamp } from './fields.ts'
-import { EVENT_SOURCES, PAYMENT_MODES, PAYMENT_STATUSES } from './payment.ts'
+import { PayerEvidenceRequest } from './payer-evidence.ts'
+import { DIRECTIONS, EVENT_SOURCES, EVIDENCES, PAYMENT_MODES, PAYMENT_STATUSES } from './payment.ts'
 
 /** What the API says of a payment: its status body, its row in a list, and the events of both. */
 
@@ -18,10 +19,24 @@ export const StatusEvent = v.object({
   source: v.picklist(EVENT_SOURCES),
 })
 
+/** What ties the payment to its payer's transaction, and what is missing for that. */
+export const Attribution = v.object({
+  /** Null until the payment is seen, and for what was handed in as a proof. */
+  evidence: v.nullable(v.picklist(EVIDENCES)),
+  /** Any of these would do, where a transfer fits this order and nothing ties it to the order. */
+  missing: v.array(v.picklist(['payer_signature', 'sender_verification'])),
+  /** That transfer. */
+  transfer: v.nullable(v.string()),
+  /** EVM: what the payer signs; `nonce` is that of the transfer, or of the transaction as it was built. */
+  request: v.nullable(PayerEvidenceRequest),
+})
+
 export const PaymentStatusBody = v.object({
   success: v.literal(true),
   paymentId: v.string(),
   mode: v.picklist(PAYMENT_MODES),
+  /** As seen by the account: by the wallets it owns. */
+  direction: v.picklist(DIRECTIONS),
   /** Transaction hash (EVM) or first signature (Solana) once one is known. */
   signature: v.nullable(v.string()),
   status: v.picklist(PAYMENT_STATUSES),
@@ -50,6 +65,7 @@ export const PaymentStatusBody = v.object({
   paymentProof: v.nullable(v.string()),
   /** Why it failed, in a sentence; null otherwise. */
   failure: v.nullable(v.string()),
+  attribution: Attribution,
   events: v.array(StatusEvent),
 })
 export type PaymentStatusBody = v.InferOutput<typeof PaymentStatusBody>

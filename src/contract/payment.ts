@@ -17,6 +17,23 @@ export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
 export const PAYMENT_MODES = ['local', 'hosted', 'received'] as const
 export type PaymentMode = (typeof PAYMENT_MODES)[number]
 
+/** A payment as seen by an account that owns the recipient, the sender, both, or neither. */
+export const DIRECTIONS = ['received', 'sent', 'internal', 'external'] as const
+export type Direction = (typeof DIRECTIONS)[number]
+
+/**
+ * What ties a landed transaction to an order, as only its payer can provide it:
+ *
+ * hosted          the service signed this transaction for this payment
+ * memo            Solana: the memo carries the payment id
+ * payer_signature the payer signed the order and the nonce of the transaction
+ * fingerprint     the fees per gas are the random ones the order was built with
+ * sender          the sender is verified by its session or owned by the account
+ * unproven        confirmed before evidence was asked for: by parties and amount alone
+ */
+export const EVIDENCES = ['hosted', 'memo', 'payer_signature', 'fingerprint', 'sender', 'unproven'] as const
+export type Evidence = (typeof EVIDENCES)[number]
+
 /** Who saw what an event tells. */
 export const EVENT_SOURCES = ['service', 'client', 'watcher', 'facilitator'] as const
 export type EventSource = (typeof EVENT_SOURCES)[number]

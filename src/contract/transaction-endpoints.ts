@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import type { Endpoint } from './endpoint.ts'
-import { atomic, decimal, paymentId, timestamp } from './fields.ts'
+import { atomic, decimal, paymentId, plainNumber, timestamp } from './fields.ts'
 import { Fee, PaymentStatusBody } from './payment-body.ts'
+import { PayerEvidenceRequest } from './payer-evidence.ts'
 import { sendFields } from './send-fields.ts'
 import { SettlementBody, SettlementInput } from './settlement.ts'
 
@@ -13,7 +14,8 @@ export const transactionEndpoints = {
     summary: 'Build an unsigned payment that the caller signs and broadcasts',
     scope: 'transaction:build',
     audience: 'browser',
-    body: v.strictObject(sendFields),
+    /** `senderVerified`: whether the caller has verified that its user controls `walletAddress`; false for a visitor nobody has verified. */
+    body: v.strictObject({ ...sendFields, senderVerified: v.optional(v.boolean()) }),
     response: v.object({
       success: v.literal(true),
       /** Base64 of the unsigned transaction. */
@@ -44,6 +46,11 @@ export const transactionEndpoints = {
       decoded: v.record(v.string(), v.unknown()),
       /** What the payer signs after landing to turn the payment into an x402 proof; null where the memo is proof enough. */
       proofRequest: v.nullable(v.record(v.string(), v.unknown())),
+      /**
+       * What can tie the landed transaction to this order. `fingerprint`: the fees carry random digits, so a wallet that keeps them needs nothing else.
+       * `request`: what the payer signs where the wallet replaced the fees, reported with `/transaction/submitted`; null on Solana, whose memo is enough.
+       */
+      evidence: v.object({ fingerprint: v.boolean(), request: v.nullable(PayerEvidenceRequest) }),
     }),
     problems: ['INVALID_RECIPIENT', 'INSUFFICIENT_BALANCE', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
   },
@@ -70,7 +77,22 @@ export const transactionEndpoints = {
     summary: 'Report what was broadcast; the service checks the chain before it believes it',
     scope: 'transaction:build',
     audience: 'browser',
-    body: v.strictObject({ paymentId, signature: v.pipe(v.string(), v.maxLength(100, 'Expected at most 100 characters.')) }),
+    /**
+     * A report is a hint. `payerSignature`: the payer's over `evidence.request`, with `payerNonce` as its nonce (the built one otherwise).
+     * `senderVerified`: the caller has verified the payer since.
+     */
+    body: v.strictObject({
+      paymentId,
+      signature: v.pipe(v.string(), v.maxLength(100, 'Expected at most 100 characters.')),
+      payerSignature: v.optional(v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{130}$/, 'Expected 0x and 130 hex digits.'))),
+      payerNonce: v.optional(
+        v.pipe(
+          plainNumber,
+          v.check((nonce) => Number.isSafeInteger(nonce) && nonce >= 0, 'Expected a whole number of 0 or more.'),
+        ),
+      ),
+      senderVerified: v.optional(v.boolean()),
+    }),
     response: PaymentStatusBody,
     problems: ['NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
   },

@@ -25,4 +25,6 @@ export type Actor = {
   keyId: string
   scopes: ReadonlySet<Scope>
   plan: Plan
+  /** A caller of the public facilitator: it has no account of its own, `accountId` is the one whose wallet pays the network fee. */
+  keyless?: boolean
 }

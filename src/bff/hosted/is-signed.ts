@@ -3,8 +3,8 @@ import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { intentText, intentTypedData } from '#contract/hosted-intent.ts'
 import type { HostedIntent } from '#contract/hosted-intent.ts'
 import { familyOf } from '#contract/network.ts'
-import { isHashSignedByEvm } from '../session/verify-evm.ts'
-import { isSignedBySolana } from '../session/verify-solana.ts'
+import { isHashSignedByEvm } from '#chains/evm/verify-signature.ts'
+import { isSignedBySolana } from '#chains/solana/verify-signature.ts'
 
 /** Whether `signer` itself signed exactly this payment. */
 export function isIntentSigned(signer: string, intent: HostedIntent, signature: string): boolean {

@@ -7,8 +7,8 @@ import { BROWSER_COOKIE, readCookie, setCookie } from './cookie.ts'
 import type { CookieSite } from './cookie.ts'
 import { signInMessage } from './message.ts'
 import { createCookieValue, createId, createNonce, hashCookieValue } from './random.ts'
-import { isSignedByEvm } from './verify-evm.ts'
-import { isSignedBySolana } from './verify-solana.ts'
+import { isSignedByEvm } from '#chains/evm/verify-signature.ts'
+import { isSignedBySolana } from '#chains/solana/verify-signature.ts'
 
 const CHALLENGE_MS = 5 * 60_000
 

@@ -5,8 +5,8 @@ import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/
 import bs58 from 'bs58'
 import { describe, expect, test } from 'vitest'
 import { evmWallet, solanaWallet } from '#testing/desk-browser.ts'
-import { isSignedByEvm } from './verify-evm.ts'
-import { isSignedBySolana } from './verify-solana.ts'
+import { isSignedByEvm } from '#chains/evm/verify-signature.ts'
+import { isSignedBySolana } from '#chains/solana/verify-signature.ts'
 
 const TEXT = 'localhost wants you to sign in: é 𝄞\nline two'
 

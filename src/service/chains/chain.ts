@@ -12,8 +12,11 @@ export interface Chain {
   head(): Promise<Head>
   /** The newest head known, without waiting for a chain that is slow or down; undefined before the first answer. Never throws. */
   recentHead(): Promise<Head | undefined>
-  /** Builds the unsigned transaction of an intent and simulates it. `priorityFeeAtomic`: the total the payer wants to give the validator; automatic otherwise. */
-  build(intent: Omit<PaymentIntent, 'maxFeeAtomic'>, priorityFeeAtomic?: bigint): Promise<Built>
+  /**
+   * Builds the unsigned transaction of an intent and simulates it. `priorityFeeAtomic`: the total the payer wants to give the validator; automatic otherwise.
+   * `fingerprint`: EVM, random last digits in the fees, by which the landed transaction is recognised.
+   */
+  build(intent: Omit<PaymentIntent, 'maxFeeAtomic'>, options?: BuildOptions): Promise<Built>
   /** The transaction in which a payee writes on the chain that a payer has paid it; `text` names the payment. It moves nothing and is not tried out. */
   note(note: Note): Promise<Ready>
   /**
@@ -69,6 +72,8 @@ export type Head = {
   finalizedBlockHeight: number
 }
 
+export type BuildOptions = { priorityFeeAtomic?: bigint | undefined; fingerprint?: boolean }
+
 export type Built =
   | {
       ok: true
@@ -82,6 +87,8 @@ export type Built =
       priorityFeeAtomic: bigint
       /** Solana: what opening the recipient's token account takes; it stays in that account. */
       rentAtomic?: bigint
+      /** EVM: of the fees, where they were given one. */
+      fingerprint?: string | null
       decoded: Record<string, unknown>
     }
   /** Of the asset that is short: a token, or the native currency that pays the fee. */
@@ -140,7 +147,8 @@ export type Audit = {
   signed: readonly { signature: string; spentAtomic: bigint }[]
 }
 
-export type Found = { paymentId: string; signature: string }
+/** A transaction, and the payments it may be of: by its memo (Solana), or by what it moves, in which block (EVM). */
+export type Found = { signature: string; paymentIds: readonly string[]; landed?: { transfer: Transfer; height: number } }
 
 export type Observation =
   | { state: 'not_found' }
@@ -173,7 +181,16 @@ export type Rehearsal = { ok: true } | { ok: false; reason: string }
 
 export type Broadcast = { accepted: true } | { accepted: false; reason: string }
 
-export type Transfer = { sender: string; recipient: string; asset: string; amountAtomic: bigint; memo: string | null; nonce: number | null }
+/** `fingerprint`: EVM, the fees per gas as `spellFingerprint` writes them, where the chain tells of the whole transaction. */
+export type Transfer = {
+  sender: string
+  recipient: string
+  asset: string
+  amountAtomic: bigint
+  memo: string | null
+  nonce: number | null
+  fingerprint?: string
+}
 
 export type TokenInfo = {
   address: string

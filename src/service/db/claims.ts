@@ -1,49 +1,73 @@
-import { and, eq, isNull, ne, sql } from 'drizzle-orm'
+import { and, eq, isNull, ne, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { LEASE_S } from './lease.ts'
 import { claim } from './schema/proof.ts'
+import { isUniqueViolation } from './unique-violation.ts'
 
 export type ClaimRecord = typeof claim.$inferSelect
-export type ClaimKey = { network: NetworkId; key: string }
-/** A claim held by one attempt. */
-export type HeldClaim = ClaimKey & { attempt: string }
+/** A transfer, by the name that its chain knows it by. */
+export type TransferKey = { network: NetworkId; key: string }
+/** Who claims transfers to a payee. `exclusive`: its owner, whose claims bind everybody permanently. */
+export type Claimant = { scope: string; accountId: string; exclusive: boolean }
+/** A claim held by one attempt. `order`: it confirmed an order, which a proof of the same resource may adopt. */
+export type HeldClaim = TransferKey & { scope: string; attempt: string; order?: string }
+
+/** All callers without a key share one scope. */
+export const KEYLESS_SCOPE = 'keyless'
+/** Stands in place of the attempt where the transfer confirmed an order, and no proof of it was presented yet. */
+const ORDER = 'order'
 
 const leaseEnd = sql`clock_timestamp() + make_interval(secs => ${LEASE_S})`
 
-/** Takes a payment for one attempt until its lease ends, or says who holds it. On the database's clock. */
+/** Takes a transfer for one attempt until its lease ends, or says who holds it. On the database's clock. */
 export async function takeClaim(
   db: Database,
-  { network, key, accountId, fingerprint }: ClaimKey & { accountId: string; fingerprint: string },
+  { network, key, scope, accountId, exclusive, fingerprint }: TransferKey & Claimant & { fingerprint: string },
 ): Promise<{ taken: true; held: HeldClaim } | { taken: false; claim: ClaimRecord | undefined }> {
   const attempt = crypto.randomUUID()
-  const { rows } = await db.execute<{ attempt: string }>(sql`
-    insert into service.claim as held (network, key, account_id, fingerprint, attempt, lease_until)
-    values (${network}, ${key}, ${accountId}, ${fingerprint}, ${attempt}, ${leaseEnd})
-    on conflict (network, key) do update
-      set account_id = excluded.account_id, fingerprint = excluded.fingerprint, attempt = excluded.attempt, lease_until = excluded.lease_until
+  const insert = db.execute<{ attempt: string }>(sql`
+    insert into service.claim as held (scope, exclusive, network, key, account_id, fingerprint, attempt, lease_until)
+    select ${scope}, ${exclusive}, ${network}, ${key}, ${accountId}, ${fingerprint}, ${attempt}, ${leaseEnd}
+    where not exists (select 1 from service.claim as other where other.network = ${network} and other.key = ${key} and other.exclusive and other.scope <> ${scope})
+    on conflict (scope, network, key) do update
+      set account_id = excluded.account_id, exclusive = excluded.exclusive, fingerprint = excluded.fingerprint, attempt = excluded.attempt, lease_until = excluded.lease_until
       where held.consumed_at is null and held.lease_until < clock_timestamp()
     returning attempt`)
-  if (rows[0]) return { taken: true, held: { network, key, attempt } }
-  return { taken: false, claim: await findClaim(db, { network, key }) }
+  const { rows } = await insert.catch((error: unknown) => {
+    // The owner of the payee took it at this moment.
+    if (isUniqueViolation(error, 'claim_exclusive')) return { rows: [] }
+    throw error
+  })
+  if (rows[0]) return { taken: true, held: { network, key, scope, attempt } }
+  const found = await findClaim(db, { network, key, scope })
+  // A proof of the order's own resource may adopt the order; what it proves is compared before.
+  if (found?.attempt === ORDER && found.scope === scope && found.paymentId !== null) {
+    return { taken: true, held: { network, key, scope, attempt: ORDER, order: found.paymentId } }
+  }
+  return { taken: false, claim: found }
 }
 
-export async function findClaim(db: Database, { network, key }: ClaimKey): Promise<ClaimRecord | undefined> {
-  const [row] = await db
+/** The claim that binds a scope: its own, or the exclusive one of another. */
+export async function findClaim(db: Database, { network, key, scope }: TransferKey & { scope: string }): Promise<ClaimRecord | undefined> {
+  const rows = await db
     .select()
     .from(claim)
-    .where(and(eq(claim.network, network), eq(claim.key, key)))
-  return row
+    .where(and(eq(claim.network, network), eq(claim.key, key), or(eq(claim.scope, scope), claim.exclusive)))
+  return rows.find((row) => row.scope === scope) ?? rows[0]
 }
 
 /** Whether a proof of this payment was used: then somebody waits for its settlement. */
 export async function isProven(db: Database, paymentId: string): Promise<boolean> {
-  return (await db.$count(claim, eq(claim.paymentId, paymentId))) > 0
+  return (await db.$count(claim, and(eq(claim.paymentId, paymentId), ne(claim.attempt, ORDER)))) > 0
 }
 
 /** The key under which a payment's proof was used up. */
 export async function findClaimKey(db: Database, paymentId: string): Promise<string | undefined> {
-  const [row] = await db.select({ key: claim.key }).from(claim).where(eq(claim.paymentId, paymentId))
+  const [row] = await db
+    .select({ key: claim.key })
+    .from(claim)
+    .where(and(eq(claim.paymentId, paymentId), ne(claim.attempt, ORDER)))
   return row?.key
 }
 
@@ -57,14 +81,43 @@ export async function releaseClaim(db: Database, held: HeldClaim): Promise<void>
   await db.delete(claim).where(mine(held))
 }
 
-/** Uses a payment up, in the transaction that records it. False when the attempt no longer holds it. */
-export async function consumeClaim(tx: Database, held: HeldClaim, facts: { paymentId: string; checks: string; transaction: string | null }): Promise<boolean> {
+type Consumed = { paymentId: string; fingerprint: string; checks: string; transaction: string | null }
+
+/**
+ * Uses a transfer up, in the transaction that records its payment. False when the attempt no longer holds it, or when the transfer has confirmed another
+ * order than this payment.
+ */
+export async function consumeClaim(tx: Database, held: HeldClaim, { paymentId, fingerprint, checks, transaction }: Consumed): Promise<boolean> {
+  if (held.order !== undefined && held.order !== paymentId) return false
+  const adopted = and(where(held), eq(claim.attempt, ORDER), eq(claim.paymentId, paymentId))
   const rows = await tx
     .update(claim)
-    .set({ ...facts, consumedAt: sql`now()` })
-    .where(mine(held))
+    .set({ paymentId, checks, transaction, fingerprint, attempt: held.order === undefined ? held.attempt : crypto.randomUUID(), consumedAt: sql`now()` })
+    .where(held.order === undefined ? mine(held) : adopted)
     .returning({ key: claim.key })
   return rows.length === 1
+}
+
+/**
+ * Uses a transfer up for an order that it confirms, in the same commit. `held`: a proof is looking at the transfer at this moment; it is decided a moment
+ * later. `taken`: it pays for something else.
+ */
+export async function claimForOrder(tx: Database, claimant: Claimant, transfer: TransferKey & { paymentId: string }): Promise<'claimed' | 'held' | 'taken'> {
+  const { network, key, paymentId } = transfer
+  const { scope, accountId, exclusive } = claimant
+  const used = { exclusive, accountId, fingerprint: '', attempt: ORDER, paymentId, checks: '[]', leaseUntil: sql`now()`, consumedAt: sql`now()` }
+  const inserted = await tx
+    .insert(claim)
+    .values({ scope, network, key, ...used })
+    .onConflictDoNothing()
+    .returning({ key: claim.key })
+  if (inserted.length === 1) return 'claimed'
+  const found = await findClaim(tx, { network, key, scope })
+  if (found?.paymentId === paymentId) return 'claimed'
+  if (!found || found.scope !== scope || found.consumedAt) return 'taken'
+  const over = and(where({ network, key, scope }), isNull(claim.consumedAt), sql`${claim.leaseUntil} < clock_timestamp()`)
+  const rows = await tx.update(claim).set(used).where(over).returning({ key: claim.key })
+  return rows.length === 1 ? 'claimed' : 'held'
 }
 
 /** Stands in place of the attempt once somebody was told that the payment is there. */
@@ -80,6 +133,10 @@ export async function grantOnce(db: Database, paymentId: string): Promise<boolea
   return rows.length === 1
 }
 
-function mine({ network, key, attempt }: HeldClaim) {
-  return and(eq(claim.network, network), eq(claim.key, key), eq(claim.attempt, attempt), isNull(claim.consumedAt))
+function where({ network, key, scope }: TransferKey & { scope: string }) {
+  return and(eq(claim.network, network), eq(claim.key, key), eq(claim.scope, scope))
+}
+
+function mine(held: HeldClaim) {
+  return and(where(held), eq(claim.attempt, held.attempt), isNull(claim.consumedAt))
 }

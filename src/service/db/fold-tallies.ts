@@ -20,7 +20,7 @@ export async function foldTallies(db: Database): Promise<number> {
       with taken as (
         delete from service.payment_change where id in (select id from service.payment_change order by id limit ${AT_ONCE}) returning *
       ), parts as (
-        select account_id, ${WHOLE_ACCOUNT}::text as party, case mode when 'hosted' then 'sent' else 'received' end as direction, day, network, asset, status, delta from taken
+        select account_id, ${WHOLE_ACCOUNT}::text as party, direction, day, network, asset, status, delta from taken
         union all select account_id, sender, 'sent', day, network, asset, status, delta from taken
         union all select account_id, recipient, 'received', day, network, asset, status, delta from taken
       ), added as (

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import { canMove, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
@@ -10,7 +10,7 @@ export type EventRecord = typeof event.$inferSelect
 
 /** What a move may write beside the status. */
 export type MoveFacts = Partial<
-  Pick<PaymentRecord, 'signature' | 'reportedSignature' | 'blockHeight' | 'blockHash' | 'fee' | 'failure' | 'confirmedAt' | 'nonce'>
+  Pick<PaymentRecord, 'signature' | 'reportedSignature' | 'blockHeight' | 'blockHash' | 'fee' | 'failure' | 'confirmedAt' | 'nonce' | 'evidence' | 'draft'>
 >
 
 export async function insertPayment(tx: Database, row: NewPayment): Promise<PaymentRecord> {
@@ -46,12 +46,12 @@ export async function lockPayment(tx: Database, id: string): Promise<PaymentReco
   return row
 }
 
-/** The payer's payment of a transaction; what payees handed in about it is another matter. */
-export async function findBySignature(db: Database, network: NetworkId, signature: string): Promise<PaymentRecord | undefined> {
+/** The payment of a transaction in an account's ledger; what was handed in about it as a proof is another matter. */
+export async function findBySignature(db: Database, accountId: string, network: NetworkId, signature: string): Promise<PaymentRecord | undefined> {
   const [row] = await db
     .select()
     .from(payment)
-    .where(and(eq(payment.network, network), eq(payment.signature, signature), ne(payment.mode, 'received')))
+    .where(and(eq(payment.accountId, accountId), eq(payment.network, network), eq(payment.signature, signature), ne(payment.mode, 'received')))
   return row
 }
 
@@ -86,6 +86,20 @@ export async function setReported(db: Database, id: string, reportedSignature: s
     .update(payment)
     .set({ reportedSignature })
     .where(and(eq(payment.id, id), inArray(payment.status, ['created', 'pending', 'rolled_back', 'expired'])))
+}
+
+/** Keeps what ties an order to its payer, while nothing has paid it. */
+export async function setEvidence(
+  db: Database,
+  id: string,
+  evidence: Partial<Pick<PaymentRecord, 'payerSignature' | 'payerNonce' | 'senderVerified' | 'draft'>>,
+): Promise<PaymentRecord | undefined> {
+  const [row] = await db
+    .update(payment)
+    .set(evidence)
+    .where(and(eq(payment.id, id), eq(payment.mode, 'local'), isNull(payment.evidence)))
+    .returning()
+  return row
 }
 
 export async function readEvents(db: Database, paymentId: string): Promise<EventRecord[]> {

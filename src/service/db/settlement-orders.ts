@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { GRANTED } from './claims.ts'
+import { findClaim, GRANTED, type Claimant } from './claims.ts'
 import { claim, settlementOrder } from './schema/proof.ts'
 
 export type SettlementOrder = typeof settlementOrder.$inferSelect
@@ -48,15 +48,18 @@ export async function readOrders(db: Database, paymentIds: readonly string[]): P
  * Uses a proof up for the payment whose settlement has landed, whoever holds it at the moment: their attempt finds it used. False when it was used up
  * for another payment before. Whoever built the settlement is told by the payment's status, so nobody is granted anything for this proof any more.
  */
-export async function consumeLanded(tx: Database, { accountId, network, key, fingerprint, paymentId, checks }: SettlementOrder): Promise<boolean> {
-  const used = { accountId, fingerprint, attempt: GRANTED, paymentId, checks, consumedAt: sql`now()`, leaseUntil: sql`now()` }
+export async function consumeLanded(tx: Database, { network, key, fingerprint, paymentId, checks }: SettlementOrder, claimant: Claimant): Promise<boolean> {
+  const { scope, accountId, exclusive } = claimant
+  const used = { exclusive, accountId, fingerprint, attempt: GRANTED, paymentId, checks, consumedAt: sql`now()`, leaseUntil: sql`now()` }
+  const bound = await findClaim(tx, { network, key, scope })
+  if (bound && bound.scope !== scope) return false
   await tx
     .insert(claim)
-    .values({ network, key, ...used })
-    .onConflictDoUpdate({ target: [claim.network, claim.key], set: used, setWhere: sql`${claim.consumedAt} is null` })
+    .values({ scope, network, key, ...used })
+    .onConflictDoUpdate({ target: [claim.scope, claim.network, claim.key], set: used, setWhere: sql`${claim.consumedAt} is null` })
   const [row] = await tx
     .select({ paymentId: claim.paymentId })
     .from(claim)
-    .where(and(eq(claim.network, network), eq(claim.key, key)))
+    .where(and(eq(claim.scope, scope), eq(claim.network, network), eq(claim.key, key)))
   return row?.paymentId === paymentId
 }

@@ -14,6 +14,7 @@ const status: EndpointReply<'paymentStatus'> = {
   success: true,
   paymentId: PAYMENT,
   mode: 'local',
+  direction: 'received',
   signature: HASH,
   status: 'confirmed',
   network: 'eip155:8453',
@@ -35,6 +36,7 @@ const status: EndpointReply<'paymentStatus'> = {
   metadata: { referenceId: 'order-42' },
   paymentProof: null,
   failure: null,
+  attribution: { evidence: 'fingerprint', missing: [], transfer: null, request: null },
   events: [
     { status: 'created', at: START, blockHeight: 21_456_780, source: 'service' },
     { status: 'pending', at: START + 4_000, blockHeight: null, source: 'client' },
@@ -126,6 +128,7 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
       estimatedConfirmation: '2-5 seconds',
       decoded: { type: 'eip1559', chainId: 8453, nonce: 5, to: SELLER, value: '10000000000000000', gas: '21000' },
       proofRequest: null,
+      evidence: { fingerprint: true, request: null },
     },
   },
   transactionReceive: settlementExample,

@@ -1,21 +1,27 @@
-import type { EventSource, PaymentStatus } from '#contract/payment.ts'
+import { familyOf } from '#contract/network.ts'
+import type { EventSource, Evidence, PaymentStatus } from '#contract/payment.ts'
+import type { Database } from '#postgres/open.ts'
 import type { Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { keepProofOf } from '../db/attempts.ts'
-import { isProven } from '../db/claims.ts'
+import { claimForOrder, isProven } from '../db/claims.ts'
 import { findBySignature, lockPayment, movePayment, noteHeight, type MoveFacts, type PaymentRecord } from '../db/payments.ts'
 import { isUniqueViolation } from '../db/unique-violation.ts'
+import { markMatched } from '../db/unmatched.ts'
 import { recordEvent } from '../events/record.ts'
+import { attribute } from './attribution.ts'
+import { claimantOfOrder } from './claimant.ts'
 import { pays } from './pays.ts'
 
 type Landed = Extract<Observation, { state: 'landed' }>
-export type Seen = { paymentId: string; signature: string; observation: Observation; source: EventSource }
+/** `claimed`: the caller uses the transfer up for this payment in the same transaction. */
+export type Seen = { paymentId: string; signature: string; observation: Observation; source: EventSource; claimed?: boolean }
 
 /**
  * `moved`: the status changed. `same`: nothing new, or nothing certain yet. `foreign`: the transaction is not this payment.
- * `taken`: it is another payment's already.
+ * `taken`: it is another payment's already. `unproven`: it meets the terms of this order, and nothing ties it to the order.
  */
-export type Applied = 'moved' | 'same' | 'foreign' | 'taken'
+export type Applied = 'moved' | 'same' | 'foreign' | 'taken' | 'unproven'
 
 /** Draws the conclusions from what the chain shows of a transaction: moves and their events in one commit, or nothing. */
 export async function applyObservation(context: Context, seen: Seen): Promise<Applied> {
@@ -29,14 +35,23 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
   try {
     return await context.db.transaction(async (tx) => {
       const row = await lockPayment(tx, seen.paymentId)
-      if (!row || !pays(row, transferOf(row, observation), height)) return 'foreign'
-      const owner = row.mode === 'received' ? undefined : await findBySignature(tx, row.network, signature)
+      const transfer = row && transferOf(row, observation)
+      if (!row || !pays(row, transfer, height)) return 'foreign'
+      const owner = row.mode === 'received' ? undefined : await findBySignature(tx, row.accountId, row.network, signature)
       if (owner && owner.id !== row.id) return 'taken'
       const path = pathFrom(row, seen)
+      // An order stays tied to a transaction that has paid it.
+      const evidence =
+        path.length === 0 || row.mode === 'received' || row.signature === signature ? row.evidence : await attribute(tx, row, { transfer, signature, height })
+      if (path.length > 0 && row.mode !== 'received' && evidence === null) return 'unproven'
+      if (path.includes('confirmed') && row.mode !== 'received' && !seen.claimed) {
+        const claimed = await useUp(tx, row, seen)
+        if (claimed !== 'claimed') return claimed === 'held' ? 'same' : 'taken'
+      }
       if (path.length === 0) await noteHeight(tx, row.id, observation.state === 'landed' && observation.succeeded ? observation.height : null)
       const at = context.now()
       for (const [index, to] of path.entries()) {
-        await movePayment(tx, { id: row.id, from: path[index - 1] ?? row.status, to, at, facts: factsOf(row, seen, { to, at }) })
+        await movePayment(tx, { id: row.id, from: path[index - 1] ?? row.status, to, at, facts: factsOf(row, seen, { to, at, evidence }) })
       }
       if (row.mode === 'hosted' && observation.state === 'landed' && path.length > 0) await keepProofOf(tx, { id: row.id, network: row.network, signature })
       for (const status of path) {
@@ -53,6 +68,23 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
     if (isUniqueViolation(error)) return 'taken'
     throw error
   }
+}
+
+/** The transfer pays this order and nothing else, from the commit on that confirms it. A payer's own bookkeeping uses nothing up. */
+async function useUp(tx: Database, row: PaymentRecord, { observation, signature }: Seen): Promise<'claimed' | 'held' | 'taken'> {
+  const claimant = await claimantOfOrder(tx, row)
+  if (claimant === null) return 'claimed'
+  const key = transferKey(row.network, { signature, messageHash: observation.state === 'landed' ? observation.messageHash : undefined })
+  if (key === null) return 'held'
+  const claimed = await claimForOrder(tx, claimant, { network: row.network, key, paymentId: row.id })
+  if (claimed === 'claimed') await markMatched(tx, { accountId: row.accountId, network: row.network, signature }, row.id)
+  return claimed
+}
+
+/** The name under which a plain transfer is used up, the same whichever endpoint it comes through; null where the node does not tell it. */
+export function transferKey(network: string, { signature, messageHash }: { signature: string; messageHash: string | undefined }): string | null {
+  if (familyOf(network) === 'evm') return `txid:${signature}`
+  return messageHash === undefined ? null : `message:${messageHash}`
 }
 
 /** Of all that a transaction moved, what is this payment; who handed in a proof may be paid by one that moves more. */
@@ -88,14 +120,16 @@ function failedFor(observation: Landed): PaymentStatus[] {
   return observation.finalized ? ['failed'] : []
 }
 
-function factsOf(row: PaymentRecord, { observation, signature }: Seen, move: { to: PaymentStatus; at: Date }): MoveFacts {
+function factsOf(row: PaymentRecord, { observation, signature }: Seen, move: { to: PaymentStatus; at: Date; evidence: Evidence | null }): MoveFacts {
+  const tied = { draft: false, evidence: move.evidence }
   if (observation.state !== 'landed') {
     const nonce = 'transfer' in observation ? observation.transfer?.nonce : null
-    return { reportedSignature: signature, nonce: nonce ?? row.nonce }
+    return { ...tied, reportedSignature: signature, nonce: nonce ?? row.nonce }
   }
   const { height, blockHash, feeAtomic, failure, transfer } = observation
   const confirmedAt = move.to === 'confirmed' ? move.at : undefined
   return {
+    ...tied,
     signature,
     blockHeight: height,
     blockHash,

@@ -6,6 +6,7 @@ import { createPaymentId } from '#contract/payment.ts'
 import { proofTypedData } from '#x402/txid.ts'
 import type { Built } from '../chains/chain.ts'
 import type { Actor, Context } from '../context.ts'
+import { readDeployment } from '../db/deployment.ts'
 import { insertPayment, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../events/record.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
@@ -13,6 +14,7 @@ import { checkRecipient } from './check-recipient.ts'
 import { describeMoney } from './describe-money.ts'
 import { estimateConfirmation } from './estimate.ts'
 import { chainOf, refuseParameters } from './network.ts'
+import { evidenceRequest } from './payer-evidence.ts'
 import { readWish } from './read-wish.ts'
 import { refuseBuilt } from './refuse-built.ts'
 
@@ -34,7 +36,8 @@ export async function buildTransaction(context: Context, actor: Actor, body: Bod
   const recipient = checkRecipient(body.recipientAddress, { network: network.network, sender })
   const chain = chainOf(context, network.network)
   const paymentId = createPaymentId()
-  const built = await chain.build({ paymentId, network: network.network, asset, sender, recipient, amountAtomic }, wish.priorityFeeAtomic)
+  const intent = { paymentId, network: network.network, asset, sender, recipient, amountAtomic }
+  const built = await chain.build(intent, { priorityFeeAtomic: wish.priorityFeeAtomic, fingerprint: true })
   if (!built.ok) throw refuseBuilt(built, body, 'asset' in built && built.asset.address !== asset.address ? 0n : amountAtomic)
 
   const at = context.now()
@@ -55,6 +58,9 @@ export async function buildTransaction(context: Context, actor: Actor, body: Bod
       metadata: body.metadata ? stringifyJson(body.metadata) : null,
       unsignedTransaction: Buffer.from(built.bytes).toString('base64'),
       nonce: built.nonce ?? null,
+      fingerprint: built.fingerprint ?? null,
+      senderVerified: body.senderVerified ?? false,
+      draft: body.senderVerified === false,
       builtHeight: built.builtHeight,
       lastValidBlockHeight: built.lastValidBlockHeight,
       expiresAt: new Date(at.getTime() + VALID_S * 1000),
@@ -65,10 +71,10 @@ export async function buildTransaction(context: Context, actor: Actor, body: Bod
     return inserted
   })
   wakeWatcher(chain)
-  return reply(row, built, network)
+  return reply(row, built, { network, deployment: await readDeployment(context.db) })
 }
 
-function reply(row: PaymentRecord, built: Ready, network: Network): EndpointReply<'transactionSend'> {
+function reply(row: PaymentRecord, built: Ready, { network, deployment }: { network: Network; deployment: string }): EndpointReply<'transactionSend'> {
   const { decimals } = nativeAsset(network)
   return {
     success: true,
@@ -89,6 +95,10 @@ function reply(row: PaymentRecord, built: Ready, network: Network): EndpointRepl
     estimatedConfirmation: estimateConfirmation(network),
     decoded: built.decoded,
     proofRequest: familyOf(row.network) === 'evm' ? proofRequest(row) : null,
+    evidence: {
+      fingerprint: row.fingerprint !== null,
+      request: evidenceRequest(row, deployment),
+    },
   }
 }
 

@@ -81,7 +81,7 @@ function talliesOf(filters: Filters, { from, to }: Days): SQL | undefined {
   return and(
     eq(paymentTally.accountId, filters.accountId),
     inArray(paymentTally.party, filters.wallets ? [...filters.wallets] : [WHOLE_ACCOUNT]),
-    inArray(paymentTally.direction, filters.type === 'all' ? ['sent', 'received'] : [filters.type]),
+    filters.type === 'all' ? undefined : eq(paymentTally.direction, filters.type),
     from === to ? eq(paymentTally.day, from) : and(gte(paymentTally.day, from), to === undefined ? undefined : lte(paymentTally.day, to)),
     kindOf(filters, paymentTally),
   )
@@ -95,9 +95,9 @@ function changesOf(filters: Filters, { from, to }: Days): SQL | undefined {
 
 /** How often a change counts: once for each side that is asked for. */
 function weight({ wallets, type }: Filters): SQL {
-  const hosted = eq(paymentChange.mode, 'hosted')
-  const sent = wallets ? inArray(paymentChange.sender, [...wallets]) : hosted
-  const received = wallets ? inArray(paymentChange.recipient, [...wallets]) : sql`not (${hosted})`
+  if (!wallets) return type === 'all' ? sql`${paymentChange.delta}` : sql`case when ${eq(paymentChange.direction, type)} then ${paymentChange.delta} else 0 end`
+  const sent = inArray(paymentChange.sender, [...wallets])
+  const received = inArray(paymentChange.recipient, [...wallets])
   const once = (side: SQL) => sql`case when ${side} then 1 else 0 end`
   const sides = type === 'sent' ? once(sent) : type === 'received' ? once(received) : sql`${once(sent)} + ${once(received)}`
   return sql`${paymentChange.delta} * (${sides})`

@@ -1,4 +1,4 @@
-import type { EndpointReply } from '#contract/endpoints.ts'
+import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { describe } from '#contract/fields.ts'
 import { familyOf } from '#contract/network.ts'
 import { isPaid } from '#contract/payment.ts'
@@ -6,12 +6,14 @@ import { ProblemError } from '#contract/problem.ts'
 import type { Chain, Observation } from '../chains/chain.ts'
 import { readTransactionName } from '../chains/transaction-name.ts'
 import type { Actor, Context } from '../context.ts'
-import { findBySignature, setReported, type PaymentRecord } from '../db/payments.ts'
+import { readDeployment } from '../db/deployment.ts'
+import { findBySignature, setEvidence, setReported, type PaymentRecord } from '../db/payments.ts'
 import { readOrders } from '../db/settlement-orders.ts'
 import { reportSettlement } from '../settlements/report.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
 import { applyObservation } from './apply-observation.ts'
 import { chainOf, refuseParameters } from './network.ts'
+import { isPayerSignature } from './payer-evidence.ts'
 import { pays } from './pays.ts'
 import { readOwnPayment, readPaymentBody } from './status.ts'
 
@@ -23,10 +25,11 @@ import { readOwnPayment, readPaymentBody } from './status.ts'
 export async function reportSubmitted(
   context: Context,
   actor: Actor,
-  report: { paymentId: string; signature: string },
+  report: EndpointInput<'transactionSubmitted'>['body'],
 ): Promise<EndpointReply<'transactionSubmitted'>> {
-  const payment = await readOwnPayment(context, actor, report.paymentId)
-  const signature = readSignature(payment, report.signature)
+  const reported = await readOwnPayment(context, actor, report.paymentId)
+  const signature = readSignature(reported, report.signature)
+  const payment = await keepEvidence(context, reported, report)
   const order = (await readOrders(context.db, [payment.id])).get(payment.id)
   if (order) return reportSettlement(context, { payment, order, signature })
   if (payment.mode !== 'local')
@@ -36,12 +39,29 @@ export async function reportSubmitted(
   return readPaymentBody(context, payment.id)
 }
 
+/** Keeps what ties the order to its payer. It is no move: the chain confirms. @throws `INVALID_PARAMETERS` for a signature of anybody else, or over anything else */
+async function keepEvidence(context: Context, row: PaymentRecord, report: EndpointInput<'transactionSubmitted'>['body']): Promise<PaymentRecord> {
+  const { payerSignature, payerNonce = row.nonce, senderVerified } = report
+  if (
+    payerSignature !== undefined &&
+    (payerNonce === null || !isPayerSignature(row, await readDeployment(context.db), { nonce: payerNonce, signature: payerSignature }))
+  )
+    throw refuseParameters({
+      payerSignature: `Expected the signature of ${row.sender} over evidence.request of this payment with the nonce ${payerNonce ?? 'of its transaction'}.`,
+    })
+  const evidence = {
+    ...(payerSignature !== undefined && { payerSignature, payerNonce }),
+    ...(senderVerified === true && { senderVerified, draft: false }),
+  }
+  return Object.keys(evidence).length === 0 ? row : ((await setEvidence(context.db, row.id, evidence)) ?? row)
+}
+
 type Report = { payment: PaymentRecord; signature: string; chain: Chain }
 
 async function consider(context: Context, { payment, signature, chain }: Report): Promise<void> {
   const observation = await observeOrKeep(context, { payment, signature, chain })
   if (isForeign(payment, observation)) throw refuse('it is not this payment', signature)
-  const owner = await findBySignature(context.db, payment.network, signature)
+  const owner = await findBySignature(context.db, payment.accountId, payment.network, signature)
   if (owner && owner.id !== payment.id) throw refuse('it already pays another payment', signature)
 
   if (isPaid(payment.status)) {

@@ -54,7 +54,7 @@ async function prepare(context: Context, actor: Actor, { body, idempotency }: Se
   const chain = chainOf(context, network.network)
   crashPoint(context, 'send:validated')
   const wanted = { paymentId: createPaymentId(), network: network.network, asset, sender, recipient, amountAtomic }
-  const [built, funds] = await Promise.all([chain.build(wanted, priorityFeeAtomic), readLaneFunds(context, chain, sender)])
+  const [built, funds] = await Promise.all([chain.build(wanted, { priorityFeeAtomic }), readLaneFunds(context, chain, sender)])
   if (!built.ok) throw refuseBuilt(built, body, amountAtomic)
   crashPoint(context, 'send:simulated')
 

@@ -176,7 +176,7 @@ async function giveUp(context: Context, { payment, newest }: Stuck, failure: str
 
 function buildAgain(chain: Chain, payment: PaymentRecord): Promise<Built> {
   const { maxFeeAtomic: _, ...wanted } = intentOf(payment, chain.network, 0n)
-  return chain.build(wanted, payment.priorityFee ?? undefined)
+  return chain.build(wanted, { priorityFeeAtomic: payment.priorityFee ?? undefined })
 }
 
 function intentOf(row: PaymentRecord, network: Network, maxFee: bigint): PaymentIntent {

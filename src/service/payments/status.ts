@@ -5,9 +5,12 @@ import { familyOf, nativeAsset, SOLANA_FINAL_CONFIRMATIONS } from '#contract/net
 import { ProblemError } from '#contract/problem.ts'
 import type { Head } from '../chains/chain.ts'
 import type { Actor, Context } from '../context.ts'
+import { readDeployment } from '../db/deployment.ts'
 import { findPayment, readEvents, type EventRecord, type PaymentRecord } from '../db/payments.ts'
+import { findFitting } from '../db/unmatched.ts'
 import { describeMoney } from './describe-money.ts'
 import { readMetadata } from './metadata.ts'
+import { evidenceRequest } from './payer-evidence.ts'
 
 /** @throws `NOT_FOUND` for an unknown payment and for another account's alike */
 export async function readOwnPayment(context: Context, actor: Actor, id: string): Promise<PaymentRecord> {
@@ -33,7 +36,22 @@ function notFound(id: string): ProblemError {
 }
 
 async function toBody(context: Context, row: PaymentRecord): Promise<EndpointReply<'paymentStatus'>> {
-  return describePayment(context, row, await readEvents(context.db, row.id))
+  const [events, attribution] = await Promise.all([readEvents(context.db, row.id), readAttribution(context, row)])
+  return { ...(await describePayment(context, row, events)), attribution }
+}
+
+/** What is missing to tie a transfer to this order, where one was seen that fits it. */
+async function readAttribution({ db }: Context, row: PaymentRecord): Promise<EndpointReply<'paymentStatus'>['attribution']> {
+  const tied = { evidence: row.evidence, missing: [], transfer: null }
+  if (row.evidence !== null || row.mode !== 'local' || familyOf(row.network) !== 'evm') return { ...tied, request: null }
+  const [fitting, deployment] = await Promise.all([findFitting(db, row), readDeployment(db)])
+  if (!fitting) return { ...tied, request: evidenceRequest(row, deployment) }
+  return {
+    evidence: null,
+    missing: ['payer_signature', 'sender_verification'],
+    transfer: fitting.signature,
+    request: evidenceRequest(row, deployment, fitting.nonce),
+  }
 }
 
 /** The status body of a row and its events. Asks no database, and never throws. */
@@ -43,6 +61,7 @@ export async function describePayment(context: Context, row: PaymentRecord, even
     success: true,
     paymentId: row.id,
     mode: row.mode,
+    direction: row.direction,
     signature: row.signature ?? (row.status === 'created' || row.status === 'pending' ? row.reportedSignature : null),
     status: row.status,
     ...describeMoney(row),
@@ -55,6 +74,7 @@ export async function describePayment(context: Context, row: PaymentRecord, even
     metadata: readMetadata(row.metadata),
     paymentProof: row.paymentProof,
     failure: row.failure,
+    attribution: { evidence: row.evidence, missing: [], transfer: null, request: null },
     events: events.map(({ status, at, blockHeight, source }) => ({ status, at: at.getTime(), blockHeight, source })),
   }
 }

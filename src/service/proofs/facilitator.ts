@@ -6,6 +6,7 @@ import type { ProofCheck } from '#contract/proof.ts'
 import { EXACT_SCHEME, methodsOf, TOKEN_TRANSFER_METHOD } from '#x402/methods.ts'
 import { spellNetworkV1 } from '#x402/networks.ts'
 import type { Actor, Context } from '../context.ts'
+import { claimantOf, PAYEE_NOT_OWNED } from '../payments/claimant.ts'
 import { Checklist, ProofRefused } from './checklist.ts'
 import { Deadline, Late } from './deadline.ts'
 import { examine } from './examine.ts'
@@ -54,11 +55,13 @@ export async function verifyPayment(context: Context, actor: Actor, input: Facil
   const deadline = new Deadline(VERIFY_WITHIN_MS)
   try {
     const examined = await examine({ payment, terms, checklist })
-    const payer = await deadline.within(preview(context, { accountId: actor.accountId, terms, examined, checklist, deadline }))
+    const claimant = await claimantOf(context.db, actor, { network: terms.network.network, address: terms.payTo })
+    const payer = await deadline.within(preview(context, { accountId: actor.accountId, claimant, terms, examined, checklist, deadline }))
     return { isValid: true, ...(payer !== null && { payer }), extra: checked(checklist) }
   } catch (error) {
     const extra = checked(checklist)
     if (error instanceof ProofRefused) return { isValid: false, invalidReason: error.reason, invalidMessage: error.message, extra }
+    if (isForeignPayee(error)) return { isValid: false, invalidReason: PAYEE_NOT_OWNED, invalidMessage: error.message, extra }
     if (error instanceof Late || isOpen(error)) return { isValid: false, invalidReason: PENDING, invalidMessage: 'Nothing is decided yet; ask again.', extra }
     throw error
   }
@@ -78,6 +81,7 @@ export async function settlePayment(context: Context, actor: Actor, input: Facil
     examined = await examine({ payment, terms, checklist })
     const job = {
       accountId: actor.accountId,
+      claimant: await claimantOf(context.db, actor, { network, address: terms.payTo }),
       terms,
       examined,
       checklist,
@@ -98,9 +102,14 @@ export async function settlePayment(context: Context, actor: Actor, input: Facil
   } catch (error) {
     const told = { transaction: '', network }
     if (error instanceof ProofRefused) return { success: false, errorReason: error.reason, errorMessage: error.message, ...told }
+    if (isForeignPayee(error)) return { success: false, errorReason: PAYEE_NOT_OWNED, errorMessage: error.message, ...told }
     if (isOpen(error)) return { success: false, errorReason: PENDING, ...told, transaction: examined?.signature ?? '' }
     throw error
   }
+}
+
+function isForeignPayee(error: unknown): error is ProblemError {
+  return error instanceof ProblemError && error.facts.details?.reason === PAYEE_NOT_OWNED
 }
 
 function isOpen(error: unknown): boolean {

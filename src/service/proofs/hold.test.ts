@@ -24,12 +24,14 @@ describe.each(ENGINES)('on %s', (engine) => {
 
   afterAll(() => opened?.[Symbol.asyncDispose]())
 
-  const question = (key: string) => ({ network: 'eip155:31337' as const, key, accountId: opened.actor.accountId, fingerprint: 'f' })
-  const ask = (key: string, ms: number) => hold(opened.context, { ...question(key), deadline: new Deadline(ms), checklist: new Checklist() })
+  const claimant = () => ({ scope: opened.actor.accountId, accountId: opened.actor.accountId, exclusive: false })
+  const question = (key: string) => ({ network: 'eip155:31337' as const, key, fingerprint: 'f' })
+  const ask = (key: string, ms: number) =>
+    hold(opened.context, { ...question(key), claimant: claimant(), deadline: new Deadline(ms), checklist: new Checklist() })
 
   test('what a process that died has held is another’s within five seconds', async () => {
     // Taken, and never spoken of again.
-    expect(await takeClaim(opened.context.db, question('txid:dead'))).toMatchObject({ taken: true })
+    expect(await takeClaim(opened.context.db, { ...question('txid:dead'), ...claimant() })).toMatchObject({ taken: true })
     const startedAt = performance.now()
     expect(await ask('txid:dead', 30_000)).toMatchObject({ held: { key: 'txid:dead' } })
     expect(performance.now() - startedAt).toBeLessThan(5_000)
@@ -50,7 +52,7 @@ describe.each(ENGINES)('on %s', (engine) => {
     const { db } = opened.context
     const paymentId = createPaymentId()
     await insertTestPayment(db, { id: paymentId, accountId: opened.actor.accountId })
-    const facts = { paymentId, checks: '[]', transaction: null }
+    const facts = { paymentId, fingerprint: 'f', checks: '[]', transaction: null }
     const lost = await ask('txid:used', 1_000)
     await db.update(claim).set({ leaseUntil: LONG_AGO }).where(eq(claim.key, 'txid:used'))
     const holder = await ask('txid:used', 1_000)
@@ -60,7 +62,7 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(await consumeClaim(db, holder.held, facts)).toBe(true)
     await db.update(claim).set({ leaseUntil: LONG_AGO }).where(eq(claim.key, 'txid:used'))
     expect(await ask('txid:used', 1_000)).toMatchObject({ used: { paymentId } })
-    const other = { ...question('txid:used'), fingerprint: 'g', deadline: new Deadline(1_000), checklist: new Checklist() }
+    const other = { ...question('txid:used'), claimant: claimant(), fingerprint: 'g', deadline: new Deadline(1_000), checklist: new Checklist() }
     await expect(hold(opened.context, other)).rejects.toBeInstanceOf(ProofRefused)
   })
 })

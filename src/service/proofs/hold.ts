@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts'
-import { extendClaim, releaseClaim, takeClaim, type ClaimRecord, type HeldClaim } from '../db/claims.ts'
+import { extendClaim, releaseClaim, takeClaim, type Claimant, type ClaimRecord, type HeldClaim, type TransferKey } from '../db/claims.ts'
 import { whileBeating } from '../db/lease.ts'
 import { undecided, type Checklist } from './checklist.ts'
 import type { Deadline } from './deadline.ts'
 
-export type Hold = { network: string; key: string; accountId: string; fingerprint: string; deadline: Deadline; checklist: Checklist }
+export type Hold = TransferKey & { claimant: Claimant; fingerprint: string; deadline: Deadline; checklist: Checklist }
 
 const POLL_MS = 100
 
@@ -14,17 +14,17 @@ const POLL_MS = 100
  */
 export async function hold(
   context: Context,
-  { network, key, accountId, fingerprint, deadline, checklist }: Hold,
+  { network, key, claimant, fingerprint, deadline, checklist }: Hold,
 ): Promise<{ held: HeldClaim } | { used: ClaimRecord }> {
   while (!deadline.passed) {
-    const answer = await takeClaim(context.db, { network, key, accountId, fingerprint })
+    const answer = await takeClaim(context.db, { network, key, ...claimant, fingerprint })
     if (answer.taken) {
       checklist.check('already_used', { name: 'single_use', source: 'record', ok: true, expected: 'never used', got: 'never used' })
       return { held: answer.held }
     }
     const { claim } = answer
     if (claim?.consumedAt) {
-      const same = claim.accountId === accountId && claim.fingerprint === fingerprint
+      const same = claim.scope === claimant.scope && claim.fingerprint === fingerprint
       checklist.check('already_used', {
         name: 'single_use',
         source: 'record',

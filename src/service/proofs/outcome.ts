@@ -1,6 +1,7 @@
 import { isPaid } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProofCheck } from '#contract/proof.ts'
+import type { Claimant } from '../db/claims.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { undecided, type Checklist } from './checklist.ts'
 import { Late, type Deadline } from './deadline.ts'
@@ -9,7 +10,7 @@ import type { Judged } from './judge.ts'
 /** Another party that verifies and settles before the chain is asked; both throw when it does not agree. `settle`: the transaction it names. */
 export type Remote = { verify: () => Promise<void>; settle: () => Promise<string | null> }
 
-export type Job = Judged & { fingerprint: string; deadline: Deadline; remote?: Remote }
+export type Job = Judged & { claimant: Claimant; fingerprint: string; deadline: Deadline; remote?: Remote }
 
 export type Settled = {
   state: 'paid' | 'pending'

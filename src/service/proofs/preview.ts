@@ -1,7 +1,7 @@
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
-import { findClaim } from '../db/claims.ts'
+import { findClaim, type Claimant } from '../db/claims.ts'
 import { chainOf } from '../payments/network.ts'
 import { callOf, type Authorization } from '#chains/evm/authorization.ts'
 import { checkFunds, checkSignature, checkValidity, contractsOf } from './check-authorization.ts'
@@ -15,7 +15,7 @@ import { messageKey } from './read-signed.ts'
 import { rehearseSigned } from './rehearse.ts'
 import { isCertain, watch } from './watch.ts'
 
-type Preview = Judged & { deadline: Deadline }
+type Preview = Judged & { claimant: Claimant; deadline: Deadline }
 
 /**
  * Whether a payment could be settled now, without holding, signing, sending or recording anything.
@@ -88,7 +88,7 @@ async function previewAuthorization(context: Context, previewed: Preview, { chai
   return authorization.from
 }
 
-async function checkUnused(context: Context, { terms, checklist }: Preview, key: string | null): Promise<void> {
-  const used = key !== null && (await findClaim(context.db, { network: terms.network.network, key }))?.consumedAt
+async function checkUnused(context: Context, { terms, claimant, checklist }: Preview, key: string | null): Promise<void> {
+  const used = key !== null && (await findClaim(context.db, { network: terms.network.network, key, scope: claimant.scope }))?.consumedAt
   checklist.check('already_used', { name: 'single_use', source: 'record', ok: !used, expected: 'never used', got: used ? 'used' : 'never used' })
 }

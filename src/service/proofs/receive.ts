@@ -7,6 +7,7 @@ import { findAsset, nativeAsset } from '#contract/network.ts'
 import type { ReceiveInput } from '#contract/receive.ts'
 import { decodePayload, type PaymentPayload } from '#x402/payload.ts'
 import type { Actor, Context } from '../context.ts'
+import { claimantOf } from '../payments/claimant.ts'
 import { chooseNetwork, refuseParameters } from '../payments/network.ts'
 import { Checklist } from './checklist.ts'
 import { Deadline } from './deadline.ts'
@@ -29,12 +30,13 @@ export async function receivePayment(service: Context, actor: Actor, body: Recei
   // What the payee itself pays the network for, it settles itself (`/transaction/receive`); its proof is known here too.
   const terms = readTerms(context, body, [...facilitatorWallets(context, 'solana'), body.walletAddress])
   const facilitator = chooseFacilitator(context, body, terms)
+  const claimant = await claimantOf(context.db, actor, { network: terms.network.network, address: terms.payTo })
   const checklist = new Checklist()
   const payment = readProof(body.paymentProof, checklist)
   const examined = await examine({ payment, terms, checklist })
   const remote = facilitator && openRemote(context, { url: facilitator, payment, terms, checklist, deadline })
   const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
-  const settled = await settle(context, { accountId: actor.accountId, terms, examined, checklist, deadline, fingerprint, remote })
+  const settled = await settle(context, { accountId: actor.accountId, claimant, terms, examined, checklist, deadline, fingerprint, remote })
   return reply({ context, terms, examined, settled, startedAt, verifiedBy: facilitator?.href ?? 'in-process' })
 }
 

@@ -1,4 +1,3 @@
-import { and, desc, eq, ne } from 'drizzle-orm'
 import { stringifyJson } from '#contract/json.ts'
 import { createPaymentId, isPaid, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
@@ -6,15 +5,14 @@ import type { Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { insertAttempt } from '../db/attempts.ts'
 import { consumeClaim, type HeldClaim } from '../db/claims.ts'
-import { findPayment, insertPayment, type NewPayment, type PaymentRecord } from '../db/payments.ts'
-import { payment } from '../db/schema/payment.ts'
+import { findBySignature, findPayment, insertPayment, type NewPayment, type PaymentRecord } from '../db/payments.ts'
 import { recordEvent } from '../events/record.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
-import { pays } from '../payments/pays.ts'
+import { findAdoptable } from '../payments/attribution.ts'
 import { undecided } from './checklist.ts'
 import type { Judged, Landed } from './judge.ts'
 
-export type Recorded = Judged & { held: HeldClaim; transfer: Transfer }
+export type Recorded = Judged & { held: HeldClaim; fingerprint: string; transfer: Transfer }
 /** `signature`: the transaction that pays, where one is known. */
 type Known = Recorded & { signature: string | null }
 
@@ -22,7 +20,7 @@ type Known = Recorded & { signature: string | null }
 export async function recordLanded(context: Context, recorded: Known, landed: Landed): Promise<PaymentRecord> {
   const statuses: PaymentStatus[] = landed.finalized ? ['confirmed', 'finalized'] : ['confirmed']
   return context.db.transaction(async (tx) => {
-    const own = await takeOwn({ ...context, db: tx }, recorded, landed)
+    const own = await adoptOrder({ ...context, db: tx }, recorded, landed)
     if (own && isPaid(own.status)) {
       await consume(tx, recorded, { paymentId: own.id, transaction: null })
       await tellProven(tx, own, context.now())
@@ -50,7 +48,7 @@ export async function recordBroadcast(
   const transaction = signed && Buffer.from(signed.bytes).toString('base64')
   const known = { ...recorded, signature: signed?.signature ?? null }
   return context.db.transaction(async (tx) => {
-    const own = await takeOwn({ ...context, db: tx }, known, { state: 'pending', transfer: recorded.transfer })
+    const own = await adoptOrder({ ...context, db: tx }, known, { state: 'pending', transfer: recorded.transfer })
     if (own?.status === 'pending') {
       await consume(tx, recorded, { paymentId: own.id, transaction })
       await tellProven(tx, own, context.now())
@@ -78,41 +76,42 @@ function endOf({ examined }: Recorded): Date | null {
   return new Date(Number(validBefore > LAST_SECOND ? LAST_SECOND : validBefore) * 1000)
 }
 
-/** The payment that this account itself gave out, where the transaction is one: moved to what the chain shows. */
-async function takeOwn(
-  context: Context,
-  { accountId, terms, examined, checklist, transfer, signature }: Known,
-  observation: Observation,
-): Promise<PaymentRecord | undefined> {
-  // What others carry out for the payer is no transaction that this service gave out.
+/**
+ * The order of this account that the proof's transfer pays, moved to what the chain shows: one with evidence, and for the very resource that is asked for.
+ * Undefined where there is none; then the proof makes a received payment of its own.
+ * @throws ProofRefused `already_used` when the transfer has paid an order for something else
+ */
+async function adoptOrder(context: Context, known: Known, observation: Observation): Promise<PaymentRecord | undefined> {
+  const { held, terms, examined, checklist, transfer, signature } = known
+  const own = await findOrder(context.db, known, observation.state === 'landed' ? observation.height : null)
+  const paid = held.order !== undefined || (own !== undefined && own.signature === signature)
+  const same = own !== undefined && own.resource === terms.resource
+  if (paid)
+    checklist.check('already_used', {
+      name: 'paid_order',
+      source: 'record',
+      ok: same,
+      expected: `an order for ${terms.resource ?? 'no resource'}`,
+      got: own ? `the order ${own.id} for ${own.resource ?? 'no resource'}` : 'another order',
+    })
+  if (!own || !same) return undefined
+  // What others submit for the payer is named by its authorization, not by a transaction.
   if (examined.authorization || signature === null) return undefined
-  const candidates = await context.db
-    .select()
-    .from(payment)
-    .where(
-      and(
-        eq(payment.accountId, accountId),
-        eq(payment.sender, transfer.sender),
-        eq(payment.recipient, transfer.recipient),
-        eq(payment.amount, transfer.amountAtomic),
-        eq(payment.asset, transfer.asset),
-        ne(payment.mode, 'received'),
-        ne(payment.status, 'failed'),
-      ),
-    )
-    .orderBy(desc(payment.createdAt))
-    .limit(50)
-  const height = observation.state === 'landed' ? observation.height : null
-  const fitting = candidates.filter((row) => pays(row, transfer, height) && (row.signature === null || row.signature === signature))
-  const known = fitting.find((row) => row.signature === signature || row.reportedSignature === signature)
-  // It was made for this; the same transaction must not pay for something else.
-  if (terms.resource !== null && known && known.resource !== null)
-    checklist.equal('resource_mismatch', { name: 'own_resource', source: 'record', expected: terms.resource, got: known.resource })
-  const likely = fitting.filter((row) => terms.resource === null || row.resource === null || row.resource === terms.resource)
-  const own = known ?? likely.find((row) => row.nonce === transfer.nonce) ?? (likely.length === 1 ? likely[0] : undefined)
-  if (!own) return undefined
-  await applyObservation(context, { paymentId: own.id, signature, observation, source: 'service' })
+  await applyObservation(context, { paymentId: own.id, signature, observation, source: 'service', claimed: true })
   return findPayment(context.db, own.id)
+}
+
+/** What the transfer has paid already, or the best of the open orders that it could. */
+async function findOrder(
+  tx: Database,
+  { accountId, held, terms, examined, transfer, signature }: Known,
+  height: number | null,
+): Promise<PaymentRecord | undefined> {
+  if (held.order !== undefined) return findPayment(tx, held.order)
+  if (examined.authorization || signature === null) return undefined
+  const { network } = terms.network
+  const paid = await findBySignature(tx, accountId, network, signature)
+  return paid ?? findAdoptable(tx, { accountId, network, transfer, signature, height, resource: terms.resource })
 }
 
 type Received = { statuses: readonly PaymentStatus[]; row: Partial<NewPayment>; transaction: string | null }
@@ -157,8 +156,8 @@ function storable(resource: string | null): string | null {
   return resource === null || resource.includes('\0') ? null : resource
 }
 
-async function consume(tx: Database, { held, checklist }: Recorded, facts: { paymentId: string; transaction: string | null }): Promise<void> {
-  const used = await consumeClaim(tx, held, { ...facts, checks: stringifyJson(checklist.checks) })
+async function consume(tx: Database, { held, fingerprint, checklist }: Recorded, facts: { paymentId: string; transaction: string | null }): Promise<void> {
+  const used = await consumeClaim(tx, held, { ...facts, fingerprint, checks: stringifyJson(checklist.checks) })
   // Rolls everything back: another attempt has taken over.
   if (!used) throw undecided('This request took longer than its hold on the proof. Nothing is decided; send the same request again.')
 }

@@ -70,7 +70,7 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
       // Or while this was under way: then what looks used is this very payment.
       const settled = error instanceof ProofRefused ? await followQuestion(context, question) : undefined
       if (!settled || settled.status === 'created') throw error
-      const claim = await findClaim(context.db, question)
+      const claim = await findClaim(context.db, { ...question, scope: job.claimant.scope })
       if (claim?.paymentId === settled.id) return repeat(context, job, claim)
       if (settled.status !== 'pending') throw error
       return { state: 'pending', payment: settled, alreadyProcessed: false, checks: job.checklist.checks.filter(({ ok }) => ok) }
@@ -109,8 +109,8 @@ function signatureOf(signature: string | null): string {
 }
 
 async function holding(context: Context, job: Job, { key, work }: { key: string; work: (held: HeldClaim) => Promise<Settled> }): Promise<Settled> {
-  const { accountId, fingerprint, deadline, checklist } = job
-  const answer = await hold(context, { network: job.terms.network.network, key, accountId, fingerprint, deadline, checklist })
+  const { claimant, fingerprint, deadline, checklist } = job
+  const answer = await hold(context, { network: job.terms.network.network, key, claimant, fingerprint, deadline, checklist })
   if ('used' in answer) return repeat(context, job, answer.used)
   const { held } = answer
   return whileHeld(context, held, () => work(held))

@@ -3,6 +3,7 @@ import { nativeAsset } from '#contract/network.ts'
 import type { SettlementInput } from '#contract/settlement.ts'
 import type { Actor, Context } from '../context.ts'
 import { findClaim } from '../db/claims.ts'
+import { claimantOf } from '../payments/claimant.ts'
 import { chainOf, refuseParameters } from '../payments/network.ts'
 import { readPriorityFee } from '../payments/read-wish.ts'
 import { Checklist, ProofRefused, undecided } from '../proofs/checklist.ts'
@@ -35,13 +36,14 @@ export async function buildSettlement(service: Context, actor: Actor, body: Sett
   const { network } = terms
   const priorityFeeAtomic = readPriorityFee(body.priorityFee, nativeAsset(network).decimals)
   if (typeof priorityFeeAtomic === 'string') throw refuseParameters({ priorityFee: priorityFeeAtomic })
+  const claimant = await claimantOf(context.db, actor, { network: network.network, address: terms.payTo })
   const checklist = new Checklist()
   const deadline = new Deadline(WITHIN_MS)
   const payment = readProof(body.paymentProof, checklist)
   const examined = await examine({ payment, terms, checklist })
   const facilitator = chooseFacilitator(context, body, terms)
   const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
-  const job: Job = { accountId: actor.accountId, terms, examined, checklist, deadline, fingerprint }
+  const job: Job = { accountId: actor.accountId, claimant, terms, examined, checklist, deadline, fingerprint }
   // Only one that was named is asked: settling without a facilitator is the point.
   const remote = body.facilitatorUrl === undefined || !facilitator ? undefined : openRemote(context, { url: facilitator, payment, terms, checklist, deadline })
 
@@ -69,13 +71,13 @@ async function prepareUnlessLanded(context: Context, job: Job, priorityFeeAtomic
 }
 
 /** Whether the payer has been charged already, by its own transaction or because somebody settled this proof before. */
-async function isSettled(context: Context, { accountId, terms, examined, fingerprint }: Job): Promise<boolean> {
+async function isSettled(context: Context, { accountId, claimant, terms, examined, fingerprint }: Job): Promise<boolean> {
   const { network } = terms.network
   const { key, bytes, authorization, signature } = examined
   if (!bytes && !authorization) return true
   if (key === null) return false
   await followQuestion(context, { accountId, network, key, fingerprint })
-  if ((await findClaim(context.db, { network, key }))?.consumedAt) return true
+  if ((await findClaim(context.db, { network, key, scope: claimant.scope }))?.consumedAt) return true
   // A transaction that is wholly signed may have been broadcast by whoever holds it.
   return signature !== null && isCertain(await chainOf(context, network).observe(signature))
 }

@@ -6,6 +6,7 @@ import { consumeLanded, deleteOrder, findOrder, type Question, type SettlementOr
 import { recordEvent } from '../events/record.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { readAuthorized, whyEnded } from '../payments/authorized.ts'
+import { claimantOfOrder } from '../payments/claimant.ts'
 import { chainOf } from '../payments/network.ts'
 import { findLanded, type Ordered } from './find-landed.ts'
 
@@ -44,9 +45,15 @@ async function apply(context: Context, { order, source }: { order: SettlementOrd
   const { paymentId } = order
   const paid = observation.state === 'landed' && observation.succeeded && observation.confirmed
   await context.db.transaction(async (tx) => {
-    if (!paid || (await consumeLanded(tx, order))) return applyObservation({ ...context, db: tx }, { paymentId, signature, observation, source })
+    if (!paid || (await useUp(tx, order))) return applyObservation({ ...context, db: tx }, { paymentId, signature, observation, source })
     await endWithin(context, tx, { paymentId, failure: 'What settled this paid another payment, which was asked for before.', forEver: true })
   })
+}
+
+async function useUp(tx: Context['db'], order: SettlementOrder): Promise<boolean> {
+  const row = await findPayment(tx, order.paymentId)
+  const claimant = row && (await claimantOfOrder(tx, row))
+  return claimant ? consumeLanded(tx, order, claimant) : false
 }
 
 /** What the chain itself proves to have ended it; undefined while it may still land. */

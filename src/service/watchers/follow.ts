@@ -4,11 +4,15 @@ import type { Context } from '../context.ts'
 import { readCursor, writeCursor } from '../db/cursors.ts'
 import { findBySignature, readFollowed, setReported, type PaymentRecord } from '../db/payments.ts'
 import { readOrders, type SettlementOrder } from '../db/settlement-orders.ts'
+import { readUnsettled } from '../db/unmatched.ts'
+import { findOwner } from '../db/wallet-owners.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
+import { chooseOrder } from '../payments/attribution.ts'
 import { expire } from '../payments/expire.ts'
 import { followHosted } from '../payments/follow-hosted.ts'
 import { followSettlement } from '../payments/follow-settlement.ts'
 import { rollBack } from '../payments/roll-back.ts'
+import { checkUnmatched, noteUnmatched } from '../payments/unmatched.ts'
 import { followOrder } from '../settlements/follow.ts'
 
 /** How long an expired payment is still looked for. */
@@ -48,6 +52,7 @@ export async function followOnce(context: Context, chain: Chain, options: { expi
     (options.expiredToo || chain.scansBlocks ? [...waiting, ...expired] : waiting).filter((payment) => isSearched(payment, chain)),
   )
   await each(round, payments.filter(isConfirmed), checkConfirmed)
+  await each(round, await readUnsettled(context.db, chain.network.network), (each, row) => checkUnmatched(each.context, each.chain, row))
   // What blocks up to the finalized one hold has been found by now; before that, nothing may be called missing.
   if (readTo >= head.finalizedHeight) await each(round, others, checkLate)
   return { open: payments.length - over.length, failures: round.failures }
@@ -74,7 +79,9 @@ async function checkReported({ context, chain }: Round, payment: PaymentRecord):
     const observation = await chain.observe(signature)
     const applied = await applyObservation(context, { paymentId, signature, observation, source: 'watcher' })
     if (applied === 'moved') return
-    if (applied !== 'same' && signature === reported && !isReceived(payment)) await setReported(context.db, paymentId, null)
+    // The payer may still sign for it: the report stays.
+    if (applied === 'unproven') await noteUnmatched(context, chain, { signature, accountIds: [payment.accountId] })
+    else if (applied !== 'same' && signature === reported && !isReceived(payment)) await setReported(context.db, paymentId, null)
   }
 }
 
@@ -87,19 +94,47 @@ async function search(round: Round, searched: readonly PaymentRecord[]): Promise
   const from = Math.min(cursor, head.height)
   const { found, readTo } = searched.length === 0 ? { found: [], readTo: head.height } : await chain.find(searched.map(toWanted), from, head.height)
   const failures = round.failures.length
-  await each(round, found, checkFound)
+  const byId = new Map(searched.map((payment) => [payment.id, payment]))
+  let decidedTo = readTo
+  await each(round, found, async (each, one) => {
+    const payments = one.paymentIds.flatMap((id) => byId.get(id) ?? [])
+    if (await checkFound(each, one, payments)) return
+    if (one.landed) decidedTo = Math.min(decidedTo, one.landed.height - 1)
+  })
   if (round.failures.length > failures) return from
-  if (readTo !== cursor) await writeCursor(context.db, network, readTo)
-  return readTo
+  if (decidedTo !== cursor) await writeCursor(context.db, network, decidedTo)
+  return decidedTo
 }
 
-/** What is not certain yet is kept as if it had been reported: its block is not searched again. */
-async function checkFound({ context, chain }: Round, { paymentId, signature }: Found): Promise<void> {
-  if (await findBySignature(context.db, chain.network.network, signature)) return
+/** How long a transfer that two equal orders of one payer wait for stays undecided: the payer's report may still name one of them. */
+const UNDECIDED_MS = 10_000
+
+/**
+ * Gives what was found to the order of each account that it pays. What is not certain yet is kept as if it had been reported: its block is not searched
+ * again. False while a report may still decide between equal orders of one payer.
+ */
+async function checkFound({ context, chain, head }: Round, { signature, landed }: Found, payments: readonly PaymentRecord[]): Promise<boolean> {
+  const { network, blockTimeMs } = chain.network
+  let decided = true
+  for (const [accountId, orders] of Map.groupBy(payments, (payment) => payment.accountId)) {
+    if (await findBySignature(context.db, accountId, network, signature)) continue
+    const senderOwned = landed !== undefined && (await findOwner(context.db, network, landed.transfer.sender)) === accountId
+    const chosen = landed ? (chooseOrder(orders, { transfer: landed.transfer, signature, senderOwned })?.orders ?? []) : orders
+    if (landed && chosen.length > 1 && head.height < landed.height + Math.ceil(UNDECIDED_MS / blockTimeMs)) decided = false
+    else for (const payment of landed ? chosen.slice(0, 1) : chosen) await checkCandidate({ context, chain }, { payment, signature })
+    if (landed && chosen.length === 0) await noteUnmatched(context, chain, { signature, accountIds: [accountId] })
+  }
+  return decided
+}
+
+async function checkCandidate(
+  { context, chain }: Pick<Round, 'context' | 'chain'>,
+  { payment, signature }: { payment: PaymentRecord; signature: string },
+): Promise<void> {
   const observation = await chain.observe(signature)
   if (observation.state === 'not_found') return
-  const applied = await applyObservation(context, { paymentId, signature, observation, source: 'watcher' })
-  if (applied === 'same') await setReported(context.db, paymentId, signature)
+  const applied = await applyObservation(context, { paymentId: payment.id, signature, observation, source: 'watcher' })
+  if (applied === 'same') await setReported(context.db, payment.id, signature)
 }
 
 /** Finalizes a confirmed payment, or takes it back when its block is gone. */

@@ -14,6 +14,7 @@ function payment(change: Partial<PaymentStatusBody> = {}): PaymentStatusBody {
     success: true,
     paymentId: 'pay_1',
     mode: 'local',
+    direction: 'received',
     signature: '0xabc',
     status,
     network: 'eip155:31337',
@@ -35,6 +36,7 @@ function payment(change: Partial<PaymentStatusBody> = {}): PaymentStatusBody {
     metadata: null,
     paymentProof: null,
     failure: null,
+    attribution: { evidence: null, missing: [], transfer: null, request: null },
     events: path.slice(0, path.indexOf(status) + 1).map((each, index) => ({ status: each, at: index, blockHeight: null, source: 'service' })),
     ...change,
   }

@@ -1,21 +1,22 @@
 import type { Hex, PublicClient } from 'viem'
 import { buildPayment, targetOf } from '#chains/evm/build.ts'
+import { addFingerprint, randomBelow } from '#chains/evm/fee-fingerprint.ts'
 import { maxFeeAtomic, MIN_GAS, priorityFeeOfPrice } from '#chains/evm/fee.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import { chainIdOf, nativeAsset, type Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Built } from '../chain.ts'
+import type { BuildOptions, Built } from '../chain.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readDataFee } from './data-fee.ts'
 import type { GasPrice } from '../contracts.ts'
-import { readCappedPrice, readGasPrice } from './fees.ts'
+import { readCappedPrice, readGasPrice, type CappedPrice } from './fees.ts'
 import { simulate } from './simulate.ts'
 import { tryToken, type Tried } from './try-token.ts'
 
 /** How long the service accepts what it built; EVM itself knows no such limit. */
 const VALID_MS = 60_000
 
-export type BuildRequest = { intent: Omit<PaymentIntent, 'maxFeeAtomic'>; priorityFeeAtomic?: bigint }
+export type BuildRequest = { intent: Omit<PaymentIntent, 'maxFeeAtomic'> } & BuildOptions
 
 /** Builds the payment for the sender's next nonce, at the fees of this moment, after simulating it. */
 export function build(endpoints: EvmEndpoints, network: Network, request: BuildRequest): Promise<Built> {
@@ -35,7 +36,8 @@ export function build(endpoints: EvmEndpoints, network: Network, request: BuildR
     if (!tried.ok) return tried.refused
 
     const { gas } = tried
-    const price = await readCappedPrice(client, { gas, priorityFeeAtomic, capAtomic: maxFeeAtomic(priorityFeeAtomic, intent.asset) })
+    const capped = await readCappedPrice(client, { gas, priorityFeeAtomic, capAtomic: maxFeeAtomic(priorityFeeAtomic, intent.asset) })
+    const { fingerprint, ...price } = choosePrice(capped, request)
     const bytes = buildPayment({ ...intent, nonce, gas, ...price })
     const dataFeeAtomic = await readDataFee(client, bytes)
     const feeAtomic = gas * price.maxFeePerGas + dataFeeAtomic
@@ -51,9 +53,16 @@ export function build(endpoints: EvmEndpoints, network: Network, request: BuildR
       lastValidBlockHeight: Number(height) + Math.ceil(VALID_MS / network.blockTimeMs),
       feeAtomic,
       priorityFeeAtomic: priorityFeeOfPrice(price.maxPriorityFeePerGas, gas),
+      fingerprint,
       decoded: { ...describe(intent, { nonce, gas, price }), ...(dataFeeAtomic > 0n && { dataFee: dataFeeAtomic.toString() }) },
     }
   })
+}
+
+function choosePrice(price: CappedPrice, { priorityFeeAtomic, fingerprint }: BuildOptions): GasPrice & { fingerprint: string | null } {
+  const { maxFeePerGas, maxPriorityFeePerGas, baseFeePerGas, ceilingPerGas } = price
+  if (!fingerprint) return { maxFeePerGas, maxPriorityFeePerGas, fingerprint: null }
+  return addFingerprint(price, { baseFeePerGas, ceilingPerGas, namedPriorityFee: priorityFeeAtomic !== undefined, random: randomBelow })
 }
 
 /** The transaction in the fields a wallet is asked with, and what a call of a token says. */

@@ -23,7 +23,7 @@ const GRACE_MS = 60_000
 export function openEvmChain(network: Network): Chain {
   const endpoints = openEndpoints(network)
   const head = new Recent(network.blockTimeMs / 2, () => readHead(endpoints))
-  const scan = new BlockScan(endpoints, network)
+  const scan = new BlockScan(endpoints)
   const token = remember(TOKEN_TTL_MS, (address) => readToken(endpoints, network, address))
   return {
     network,
@@ -31,7 +31,7 @@ export function openEvmChain(network: Network): Chain {
     graceBlocks: Math.ceil(GRACE_MS / network.blockTimeMs),
     head: () => head.fresh(),
     recentHead: () => head.patient(),
-    build: (intent, priorityFeeAtomic) => build(endpoints, network, { intent, priorityFeeAtomic }),
+    build: (intent, options) => build(endpoints, network, { intent, ...options }),
     note: (note) => buildNote(endpoints, network, note),
     observe: async (signature, as = (seen) => seen) => observe(endpoints, network, { hash: signature, head: await head.fresh(), as }),
     find: (wanted, from, to) => scan.find(wanted, from, to),

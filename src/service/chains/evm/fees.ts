@@ -17,13 +17,16 @@ export function readGasPrice(client: PublicClient, gas: bigint, priorityFeeAtomi
   return readCappedPrice(client, { gas, priorityFeeAtomic, capAtomic: maxFeeAtomic(priorityFeeAtomic) })
 }
 
+/** The price of a moment, and what its next digits may be chosen within; all in wei per gas. */
+export type CappedPrice = GasPrice & { baseFeePerGas: bigint; ceilingPerGas: bigint }
+
 type Priced = { gas: bigint; priorityFeeAtomic: bigint | undefined; /** Of everything the transaction may cost, wei. */ capAtomic: bigint }
 
 /**
  * Twice the next base fee, so that the transaction stays good over six full blocks, and the tip: the payer's own total, or the median of recent blocks.
  * @throws ProblemError `CHAIN_UNAVAILABLE` when even the next block asks more than a payer is ever made to pay
  */
-export async function readCappedPrice(client: PublicClient, { gas, priorityFeeAtomic, capAtomic }: Priced): Promise<GasPrice> {
+export async function readCappedPrice(client: PublicClient, { gas, priorityFeeAtomic, capAtomic }: Priced): Promise<CappedPrice> {
   const history = await client.getFeeHistory({ blockCount: BLOCKS, rewardPercentiles: [MEDIAN] })
   const baseFee = history.baseFeePerGas.at(-1)
   if (baseFee === undefined) throw new Error('The node told no base fee.')
@@ -37,7 +40,7 @@ export async function readCappedPrice(client: PublicClient, { gas, priorityFeeAt
   const ceiling = capAtomic / gas
   if (baseFee + tip > ceiling) throw unavailable('The network asks fees above the ceiling at the moment.')
   const wanted = baseFee * 2n + tip
-  return { maxFeePerGas: wanted < ceiling ? wanted : ceiling, maxPriorityFeePerGas: tip }
+  return { maxFeePerGas: wanted < ceiling ? wanted : ceiling, maxPriorityFeePerGas: tip, baseFeePerGas: baseFee, ceilingPerGas: ceiling }
 }
 
 function automaticTip(rewards: readonly (readonly bigint[])[]): bigint {

@@ -1,5 +1,4 @@
 import type { Block, Hex } from 'viem'
-import type { Network } from '#contract/network.ts'
 import type { Found, Transfer, Wanted } from '../chain.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { EvmEndpoints } from './client.ts'
@@ -10,8 +9,6 @@ const MAX_BLOCKS = 200
 const PARALLEL_BLOCKS = 8
 /** How far back a reorg is followed. */
 const MAX_REORG = 64
-/** How long a transfer that two equal payments wait for stays undecided: the payer's report may still name one of them. */
-const UNDECIDED_MS = 10_000
 
 type ScannedBlock = Block<bigint, true>
 type Match = { hash: string; transfer: Transfer; height: number }
@@ -19,12 +16,10 @@ type Match = { hash: string; transfer: Transfer; height: number }
 /** Reads blocks for transfers that payments wait for. It remembers the hashes it has read, and goes back where a reorg replaced them. */
 export class BlockScan {
   readonly #endpoints: EvmEndpoints
-  readonly #network: Network
   readonly #hashes = new Map<number, Hex>()
 
-  constructor(endpoints: EvmEndpoints, network: Network) {
+  constructor(endpoints: EvmEndpoints) {
     this.#endpoints = endpoints
-    this.#network = network
   }
 
   async find(wanted: readonly Wanted[], from: number, to: number): Promise<{ found: Found[]; readTo: number }> {
@@ -37,19 +32,15 @@ export class BlockScan {
     const heights = Array.from({ length: end - start + 1 }, (_, index) => start + index)
     const blocks = await inParallel(heights, PARALLEL_BLOCKS, (height) => this.#read(height))
 
-    const found: Found[] = []
-    let readTo = end
-    for (const block of blocks) {
-      const height = Number(block.number)
-      const undecidedUntil = height + Math.ceil(UNDECIDED_MS / this.#network.blockTimeMs)
-      for (const match of transfersOf(block)) {
-        const candidates = candidatesFor(match, wanted)
-        if (candidates.length > 1 && to < undecidedUntil) readTo = Math.min(readTo, height - 1)
-        else if (candidates[0]) found.push({ paymentId: candidates[0].paymentId, signature: match.hash })
-      }
-    }
+    const byTerms = Map.groupBy(wanted, termsOf)
+    const found = blocks.flatMap((block) =>
+      transfersOf(block).flatMap(({ hash, transfer, height }): Found[] => {
+        const fitting = (byTerms.get(termsOf(transfer)) ?? []).filter((payment) => couldBe(payment, transfer, height))
+        return fitting.length === 0 ? [] : [{ signature: hash, paymentIds: fitting.map(({ paymentId }) => paymentId), landed: { transfer, height } }]
+      }),
+    )
     this.#forgetBefore(end - MAX_REORG)
-    return { found, readTo }
+    return { found, readTo: end }
   }
 
   async #read(height: number): Promise<ScannedBlock> {
@@ -84,29 +75,13 @@ function transfersOf(block: ScannedBlock): Match[] {
   })
 }
 
-/**
- * The payments a transfer can be meant for, the best first: the one reported with this hash; else those built with this nonce; else any
- * between the same parties with the same amount. Payments still waited for go before expired ones, newer before older.
- * More than one means that the chain alone cannot tell.
- */
-export function candidatesFor(match: Match, wanted: readonly Wanted[]): Wanted[] {
-  const { transfer, hash, height } = match
-  const equal = wanted.filter(
-    (payment) =>
-      payment.sender === transfer.sender &&
-      payment.recipient === transfer.recipient &&
-      payment.asset === transfer.asset &&
-      payment.amountAtomic === transfer.amountAtomic &&
-      payment.builtHeight !== null &&
-      payment.builtHeight < height &&
-      (payment.signed === undefined || payment.nonce === transfer.nonce),
-  )
-  const narrowed = [
-    equal.filter((payment) => payment.reported === hash),
-    equal.filter((payment) => payment.open && payment.nonce === transfer.nonce),
-    equal.filter((payment) => payment.open),
-    equal.filter((payment) => payment.nonce === transfer.nonce),
-    equal,
-  ].find((group) => group.length > 0)
-  return (narrowed ?? []).toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.paymentId < b.paymentId ? 1 : -1))
+type Terms = Pick<Transfer, 'sender' | 'recipient' | 'asset' | 'amountAtomic'>
+
+function termsOf({ sender, recipient, asset, amountAtomic }: Terms): string {
+  return [sender, recipient, asset, amountAtomic].join()
+}
+
+/** What is in a block that was there before the payment was built is another payment's, and so is what has another nonce than the one that was signed. */
+function couldBe({ builtHeight, signed, nonce }: Wanted, transfer: Transfer, height: number): boolean {
+  return builtHeight !== null && builtHeight < height && (signed === undefined || nonce === transfer.nonce)
 }

@@ -1,6 +1,7 @@
 import { TransactionNotFoundError, TransactionReceiptNotFoundError, type GetTransactionReturnType, type Hex, type PublicClient } from 'viem'
 import { readTransfer as readCall } from '#chains/evm/decode.ts'
 import { isOneMove, readMoves, type ChainLog } from '#chains/evm/erc20.ts'
+import { spellFingerprint } from '#chains/evm/fee-fingerprint.ts'
 import { feeOf } from '#chains/evm/landed.ts'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
 import type { Network } from '#contract/network.ts'
@@ -52,13 +53,16 @@ async function observeOnce(client: PublicClient, network: Network, { hash, head 
 const PLAIN_TYPES: readonly string[] = ['legacy', 'eip2930', 'eip1559']
 
 /** The payment a transaction asks for, in native currency or of a token; null when it is anything else. Whether a token was moved, its receipt tells. */
-export function readTransfer(transaction: Pick<GetTransactionReturnType, 'from' | 'to' | 'value' | 'input' | 'nonce' | 'type'>): Transfer | null {
-  const { from, to, value, input: data, nonce, type } = transaction
+export function readTransfer(
+  transaction: Pick<GetTransactionReturnType, 'from' | 'to' | 'value' | 'input' | 'nonce' | 'type' | 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
+): Transfer | null {
+  const { from, to, value, input: data, nonce, type, maxFeePerGas, maxPriorityFeePerGas } = transaction
   if (!to || !PLAIN_TYPES.includes(type)) return null
   const read = readCall({ sender: checksumAddress(from), to: checksumAddress(to), value, data })
   if (!read || read.recipient === null || read.amountAtomic === 0n) return null
   const { recipient, asset, amountAtomic } = read
-  return { sender: checksumAddress(from), recipient, asset, amountAtomic, memo: null, nonce }
+  const fees = maxFeePerGas === undefined || maxPriorityFeePerGas === undefined ? undefined : { maxFeePerGas, maxPriorityFeePerGas }
+  return { sender: checksumAddress(from), recipient, asset, amountAtomic, memo: null, nonce, ...(fees && { fingerprint: spellFingerprint(fees) }) }
 }
 
 /** Why a token's transfer that went through did not pay: the token's own events tell of another movement. Null when it paid exactly. */

@@ -12,7 +12,7 @@ import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
 import { simulate } from './simulate.ts'
 import { readTokenSide, refuseByTrial, unitLimitOf, type TokenSide } from './try-token.ts'
 
-export type BuildRequest = { intent: Omit<PaymentIntent, 'maxFeeAtomic'>; priorityFeeAtomic?: bigint }
+export type BuildRequest = { intent: Omit<PaymentIntent, 'maxFeeAtomic'>; priorityFeeAtomic?: bigint | undefined }
 type Payment = BuildRequest['intent']
 type Refused = Exclude<Built, { ok: true }>
 

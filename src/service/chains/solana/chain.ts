@@ -28,7 +28,7 @@ export function openSolanaChain(network: Network): Chain {
     graceBlocks: null,
     head: () => head.fresh(),
     recentHead: () => head.patient(),
-    build: (intent, priorityFeeAtomic) => build(endpoints, network, { intent, priorityFeeAtomic }),
+    build: (intent, options) => build(endpoints, network, { intent, ...options }),
     note: (note) => buildNote(endpoints, note),
     observe: (signature, as = (seen) => seen) => observe(endpoints, signature, as),
     find: async (wanted, _from, to) => ({ found: await find(endpoints, wanted), readTo: to }),

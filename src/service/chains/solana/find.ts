@@ -17,7 +17,9 @@ export async function find(endpoints: SolanaEndpoints, wanted: readonly Wanted[]
   const found = await inParallel([...bySender], PARALLEL_SENDERS, async ([sender, payments]) => {
     const since = Math.min(...payments.map(({ builtHeight }) => builtHeight ?? 0))
     const signatures = await endpoints.ask((connection) => signaturesOf(connection, sender, { from: since }))
-    return payments.flatMap(({ paymentId }) => signatures.filter(({ memo }) => memo?.includes(paymentId)).map(({ signature }) => ({ paymentId, signature })))
+    return payments.flatMap(({ paymentId }) =>
+      signatures.filter(({ memo }) => memo?.includes(paymentId)).map(({ signature }) => ({ signature, paymentIds: [paymentId] })),
+    )
   })
   return found.flat()
 }

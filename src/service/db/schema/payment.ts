@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { bigint, bigserial, check, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { bigint, bigserial, boolean, check, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import type { EventKind } from '#contract/event.ts'
-import type { PaymentMode, PaymentStatus, EventSource } from '#contract/payment.ts'
+import type { Direction, EventSource, Evidence, PaymentMode, PaymentStatus } from '#contract/payment.ts'
 import { searchExpressions } from './search-expressions.ts'
 import { account } from './access.ts'
 import { atomic, at, service } from './columns.ts'
@@ -15,6 +15,10 @@ export const payment = service.table(
       .references(() => account.id),
     mode: text().$type<PaymentMode>().notNull(),
     status: text().$type<PaymentStatus>().notNull(),
+    /** As seen by the account, by the wallets it owns. A trigger sets it on every insert, by the function `payment_direction`. */
+    direction: text().$type<Direction>().notNull().default('external'),
+    /** An order of an unverified visitor that nothing has tied to its payer: no payment yet, and in no list, figure or feed. */
+    draft: boolean().notNull().default(false),
     network: text().notNull(),
     asset: text().notNull(),
     symbol: text().notNull(),
@@ -33,6 +37,17 @@ export const payment = service.table(
     builtHeight: bigint({ mode: 'number' }),
     lastValidBlockHeight: bigint({ mode: 'number' }),
     expiresAt: at('expires_at'),
+    /** Local mode: the caller has verified that its user controls the sender. */
+    senderVerified: boolean().notNull().default(false),
+    /** EVM, local mode: both fees per gas as built, with random digits: `<maxFeePerGas>:<maxPriorityFeePerGas>`. Null without enough of them. */
+    fingerprint: text(),
+    /** EVM: the payer's signature over the order and the nonce of its transaction, checked. */
+    payerSignature: text(),
+    payerNonce: bigint({ mode: 'number' }),
+    /** What ties the landed transaction to this order; null before. */
+    evidence: text().$type<Evidence>(),
+    /** The payment that this one returns, in whole or part. */
+    refundOf: text(),
     signature: text(),
     /** What a client says it broadcast, until the chain shows it. Proves nothing and reserves nothing: `signature` is set from the chain alone. */
     reportedSignature: text(),
@@ -53,16 +68,37 @@ export const payment = service.table(
     updatedAt: at('updated_at').notNull().defaultNow(),
   },
   (t) => [
-    /** A proof handed in by a payee may tell of a transaction that is a payer's payment here too; `claim` keeps those single. */
+    /** One transaction is one payment of an account. Another account may keep the same transaction in its own ledger; `claim` decides what it pays for. */
     uniqueIndex('payment_signature')
-      .on(t.network, t.signature)
+      .on(t.accountId, t.network, t.signature)
       .where(sql`signature is not null and mode <> 'received'`),
-    index('payment_account').on(t.accountId, t.createdAt, t.id),
-    index('payment_sender').on(t.accountId, t.sender, t.createdAt, t.id),
-    index('payment_recipient').on(t.accountId, t.recipient, t.createdAt, t.id),
-    index('payment_status').on(t.accountId, t.status, t.createdAt, t.id),
-    /** Payments between two wallets that are looked at together: a list of both has them once. */
+    /** Two orders of the same terms never have the same fees. */
+    uniqueIndex('payment_fingerprint')
+      .on(t.network, t.sender, t.recipient, t.asset, t.amount, t.fingerprint)
+      .where(sql`fingerprint is not null`),
+    index('payment_account')
+      .on(t.accountId, t.createdAt, t.id)
+      .where(sql`not draft`),
+    index('payment_sender')
+      .on(t.accountId, t.sender, t.createdAt, t.id)
+      .where(sql`not draft`),
+    index('payment_recipient')
+      .on(t.accountId, t.recipient, t.createdAt, t.id)
+      .where(sql`not draft`),
+    index('payment_status')
+      .on(t.accountId, t.status, t.createdAt, t.id)
+      .where(sql`not draft`),
+    index('payment_direction')
+      .on(t.accountId, t.direction, t.createdAt, t.id)
+      .where(sql`not draft`),
+    index('payment_draft')
+      .on(t.accountId, t.createdAt, t.id)
+      .where(sql`draft`),
+    /** Orders that one transfer could pay, and payments between two wallets that are looked at together. */
     index('payment_pair').on(t.accountId, t.sender, t.recipient),
+    index('payment_refund')
+      .on(t.refundOf)
+      .where(sql`refund_of is not null`),
     index('payment_any_signature')
       .on(t.accountId, t.signature)
       .where(sql`signature is not null`),

@@ -1,15 +1,20 @@
-import { bigint, index, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { sql } from 'drizzle-orm'
+import { bigint, boolean, index, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { account } from './access.ts'
 import { payment } from './payment.ts'
 import { at, service } from './columns.ts'
 
 /**
- * One row for each payment that was proven, whatever door the proof came through: what keeps a proof single for ever.
+ * One row per transfer and claimant, whichever endpoint it came through: a transfer pays one order or one resource.
  * In flight it belongs to one attempt until a lease ends; consumed it belongs to a payment.
  */
 export const claim = service.table(
   'claim',
   {
+    /** Whom the claim binds: an account, or all callers without a key. */
+    scope: text().notNull(),
+    /** Made by the owner of the payee: it binds everybody, permanently. So does every claim made before wallets had owners. */
+    exclusive: boolean().notNull(),
     network: text().notNull(),
     /** What the chain knows the payment by: `txid:<hash>`, `message:<sha256>`. Canonical: one payment has one key. */
     key: text().notNull(),
@@ -28,7 +33,13 @@ export const claim = service.table(
     consumedAt: at('consumed_at'),
     createdAt: at('created_at').notNull().defaultNow(),
   },
-  (t) => [primaryKey({ columns: [t.network, t.key] }), index('claim_payment').on(t.paymentId)],
+  (t) => [
+    primaryKey({ columns: [t.scope, t.network, t.key] }),
+    uniqueIndex('claim_exclusive')
+      .on(t.network, t.key)
+      .where(sql`exclusive`),
+    index('claim_payment').on(t.paymentId),
+  ],
 )
 
 /**

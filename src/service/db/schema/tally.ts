@@ -1,17 +1,17 @@
 import { sql } from 'drizzle-orm'
 import { bigint, bigserial, index, integer, primaryKey, text } from 'drizzle-orm/pg-core'
-import type { PaymentMode, PaymentStatus } from '#contract/payment.ts'
+import type { Direction, PaymentStatus } from '#contract/payment.ts'
 import { service } from './columns.ts'
 
 /**
  * How many payments there are, so that a list need not count them. The triggers on `payment` write what changed into `payment_change`,
- * in the same transaction and without waiting for anyone; folding adds it to `payment_tally`. The count is the sum of both, exact in every snapshot.
+ * in the same transaction and without waiting for anyone, drafts left out; folding adds it to `payment_tally`. The count is the sum of both, exact in every snapshot.
  */
 
 /** Days are whole ones since 1970, UTC. In this one stand the counts of all days. */
 export const ALL_DAYS = -1
 
-/** In place of a wallet: the whole account. There a managed wallet's payments are `sent`, all others `received`. */
+/** In place of a wallet: the whole account. There the direction is the payment's own. */
 export const WHOLE_ACCOUNT = ''
 
 export const paymentChange = service.table('payment_change', {
@@ -19,7 +19,7 @@ export const paymentChange = service.table('payment_change', {
   accountId: text().notNull(),
   sender: text().notNull(),
   recipient: text().notNull(),
-  mode: text().$type<PaymentMode>().notNull(),
+  direction: text().$type<Direction>().notNull(),
   network: text().notNull(),
   asset: text().notNull(),
   day: integer().notNull(),
@@ -33,7 +33,7 @@ export const paymentTally = service.table(
   {
     accountId: text().notNull(),
     party: text().notNull(),
-    direction: text().$type<'sent' | 'received'>().notNull(),
+    direction: text().$type<Direction>().notNull(),
     day: integer().notNull(),
     network: text().notNull(),
     asset: text().notNull(),

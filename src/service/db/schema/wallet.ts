@@ -1,5 +1,7 @@
+import { sql } from 'drizzle-orm'
 import { bigint, index, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import type { Family } from '#contract/address.ts'
+import type { OwnershipProof, WalletKind } from '#contract/wallet-owner.ts'
 import { account } from './access.ts'
 import { atomic, at, service } from './columns.ts'
 
@@ -23,6 +25,49 @@ export const wallet = service.table(
   },
   (t) => [uniqueIndex('wallet_address').on(t.address), index('wallet_account').on(t.accountId, t.createdAt)],
 )
+
+/**
+ * Which account a wallet belongs to: what decides the direction of payments and who may use proofs up that pay it. An account that a key controls is owned
+ * per family (`evm`, `solana`), a contract per chain (its CAIP-2 id).
+ */
+export const walletOwner = service.table(
+  'wallet_owner',
+  {
+    id: text().primaryKey(),
+    scope: text().notNull(),
+    address: text().notNull(),
+    accountId: text()
+      .notNull()
+      .references(() => account.id),
+    kind: text().$type<WalletKind>().notNull(),
+    proof: text().$type<OwnershipProof>().notNull(),
+    /** What the wallet signed, and its signature. */
+    message: text(),
+    signature: text(),
+    createdAt: at('created_at').notNull().defaultNow(),
+    releasedAt: at('released_at'),
+  },
+  (t) => [
+    uniqueIndex('wallet_owner_wallet')
+      .on(t.scope, t.address)
+      .where(sql`released_at is null`),
+    index('wallet_owner_address').on(t.address),
+    index('wallet_owner_account').on(t.accountId, t.createdAt),
+  ],
+)
+
+/** A text that a wallet is asked to sign, to prove that an account owns it. Used once. */
+export const walletChallenge = service.table('wallet_challenge', {
+  id: text().primaryKey(),
+  accountId: text()
+    .notNull()
+    .references(() => account.id),
+  address: text().notNull(),
+  /** CAIP-2 of the chain on which a contract is asked; null where the key itself signs. */
+  network: text(),
+  message: text().notNull(),
+  expiresAt: at('expires_at').notNull(),
+})
 
 /**
  * The books of a managed wallet on a network, as of the last finalized block in which they and the chain agreed to the base unit:

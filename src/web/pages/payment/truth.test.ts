@@ -25,6 +25,7 @@ const payment: PaymentStatusBody = {
   success: true,
   paymentId: 'pay_1111111111111111111111',
   mode: 'local',
+  direction: 'received',
   signature: hash,
   status: 'confirmed',
   network: network.network,
@@ -46,6 +47,7 @@ const payment: PaymentStatusBody = {
   metadata: null,
   paymentProof: null,
   failure: null,
+  attribution: { evidence: null, missing: [], transfer: null, request: null },
   events: [],
 }
 

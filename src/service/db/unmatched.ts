@@ -1,0 +1,114 @@
+import { and, count, desc, eq, isNull, lt, sql } from 'drizzle-orm'
+import { createId } from '#contract/id.ts'
+import type { Database } from '#postgres/open.ts'
+import { unmatchedTransfer } from './schema/unmatched.ts'
+
+export type UnmatchedRecord = typeof unmatchedTransfer.$inferSelect
+export type NewUnmatched = Omit<typeof unmatchedTransfer.$inferInsert, 'id'>
+type Name = Pick<UnmatchedRecord, 'accountId' | 'network' | 'signature'>
+
+/** Keeps a transfer once, however often it is seen. */
+export async function insertUnmatched(db: Database, row: NewUnmatched): Promise<void> {
+  await db
+    .insert(unmatchedTransfer)
+    .values({ ...row, id: createId('umt') })
+    .onConflictDoNothing({ target: [unmatchedTransfer.accountId, unmatchedTransfer.network, unmatchedTransfer.signature] })
+}
+
+/** The transfer pays an order or a resource after all; what a person had assigned it to is no longer so. */
+export async function markMatched(tx: Database, name: Name, paymentId: string): Promise<void> {
+  await tx.update(unmatchedTransfer).set({ matchedPaymentId: paymentId, assignedPaymentId: null }).where(named(name))
+}
+
+/** Transfers whose block may still be replaced. */
+export function readUnsettled(db: Database, network: string): Promise<UnmatchedRecord[]> {
+  return db
+    .select()
+    .from(unmatchedTransfer)
+    .where(and(eq(unmatchedTransfer.network, network), isNull(unmatchedTransfer.finalizedAt), isNull(unmatchedTransfer.matchedPaymentId)))
+    .limit(500)
+}
+
+export async function finalizeUnmatched(db: Database, id: string, facts: { at: Date; blockHeight: number; blockHash: string | null }): Promise<void> {
+  const { at, blockHeight, blockHash } = facts
+  await db.update(unmatchedTransfer).set({ finalizedAt: at, blockHeight, blockHash }).where(eq(unmatchedTransfer.id, id))
+}
+
+/** Its block is gone: it was no money. */
+export async function deleteUnmatched(db: Database, id: string): Promise<void> {
+  await db.delete(unmatchedTransfer).where(and(eq(unmatchedTransfer.id, id), isNull(unmatchedTransfer.finalizedAt)))
+}
+
+const open = (accountId: string) => and(eq(unmatchedTransfer.accountId, accountId), isNull(unmatchedTransfer.matchedPaymentId))
+
+/** An account's unmatched transfers, the newest first, and how many there are. */
+export async function listUnmatched(
+  db: Database,
+  accountId: string,
+  page: { limit: number; offset: number },
+): Promise<{ rows: UnmatchedRecord[]; total: number }> {
+  const [rows, [counted]] = await Promise.all([
+    db
+      .select()
+      .from(unmatchedTransfer)
+      .where(open(accountId))
+      .orderBy(desc(unmatchedTransfer.createdAt), desc(unmatchedTransfer.id))
+      .limit(page.limit)
+      .offset(page.offset),
+    db.select({ total: count() }).from(unmatchedTransfer).where(open(accountId)),
+  ])
+  return { rows, total: counted?.total ?? 0 }
+}
+
+export async function lockUnmatched(tx: Database, accountId: string, id: string): Promise<UnmatchedRecord | undefined> {
+  const [row] = await tx
+    .select()
+    .from(unmatchedTransfer)
+    .where(and(open(accountId), eq(unmatchedTransfer.id, id)))
+    .for('update')
+  return row
+}
+
+export type Assignment = { paymentId: string; by: string | null; note: string | null; at: Date }
+
+export async function setAssignment(tx: Database, id: string, assignment: Assignment | null): Promise<void> {
+  await tx
+    .update(unmatchedTransfer)
+    .set({
+      assignedPaymentId: assignment?.paymentId ?? null,
+      assignedBy: assignment?.by ?? null,
+      assignedNote: assignment?.note ?? null,
+      assignedAt: assignment?.at ?? null,
+    })
+    .where(eq(unmatchedTransfer.id, id))
+}
+
+/** The newest unmatched transfer that an order's terms fit, in a block after the order was built. */
+export async function findFitting(
+  db: Database,
+  order: { accountId: string; network: string; sender: string; recipient: string; asset: string; amount: bigint; builtHeight: number | null },
+): Promise<UnmatchedRecord | undefined> {
+  const { accountId, network, sender, recipient, asset, amount, builtHeight } = order
+  if (builtHeight === null) return undefined
+  const [row] = await db
+    .select()
+    .from(unmatchedTransfer)
+    .where(
+      and(
+        open(accountId),
+        eq(unmatchedTransfer.network, network),
+        eq(unmatchedTransfer.sender, sender),
+        eq(unmatchedTransfer.recipient, recipient),
+        eq(unmatchedTransfer.asset, asset),
+        eq(unmatchedTransfer.amount, amount),
+        lt(sql`${builtHeight}::bigint`, unmatchedTransfer.blockHeight),
+      ),
+    )
+    .orderBy(desc(unmatchedTransfer.blockHeight))
+    .limit(1)
+  return row
+}
+
+function named({ accountId, network, signature }: Name) {
+  return and(eq(unmatchedTransfer.accountId, accountId), eq(unmatchedTransfer.network, network), eq(unmatchedTransfer.signature, signature))
+}

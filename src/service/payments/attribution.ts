@@ -1,0 +1,165 @@
+import { and, eq, inArray, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
+import { familyOf } from '#contract/network.ts'
+import type { Evidence } from '#contract/payment.ts'
+import type { Database } from '#postgres/open.ts'
+import type { Transfer } from '../chains/chain.ts'
+import { findPayment, type PaymentRecord } from '../db/payments.ts'
+import { attempt, payment } from '../db/schema/payment.ts'
+import { findOwner } from '../db/wallet-owners.ts'
+import { pays } from './pays.ts'
+
+/**
+ * Which order a transfer pays. The parties and the amount of an EVM transfer are public and anybody can have an equal order built, so they tie it to
+ * nothing: an order is confirmed only by what its payer alone can provide. One function decides for reports, the monitor and proofs.
+ */
+
+type Order = Pick<
+  PaymentRecord,
+  'id' | 'mode' | 'network' | 'status' | 'draft' | 'senderVerified' | 'fingerprint' | 'payerNonce' | 'nonce' | 'reportedSignature' | 'signature' | 'createdAt'
+>
+
+/** A transfer that landed, or waits to; `senderOwned`: by the account whose orders are looked at. */
+export type Seen = { transfer: Transfer; signature: string; senderOwned: boolean }
+
+/** What ties a transfer to an order whose terms it meets; null when nothing does. */
+export function evidenceOf(order: Order, { transfer, senderOwned }: Omit<Seen, 'signature'>): Evidence | null {
+  if (order.mode === 'hosted') return 'hosted'
+  // Its memo has been compared with the order's id.
+  if (familyOf(order.network) === 'solana') return 'memo'
+  if (order.payerNonce !== null && order.payerNonce === transfer.nonce) return 'payer_signature'
+  if (order.fingerprint !== null && order.fingerprint === transfer.fingerprint) return 'fingerprint'
+  // Whoever is not signed in may name any sender, the account's own wallets too.
+  return order.senderVerified || (senderOwned && !order.draft) ? 'sender' : null
+}
+
+export type Choice<T> = { orders: readonly T[]; evidence: Evidence }
+
+const STRONGEST_FIRST: readonly Evidence[] = ['hosted', 'memo', 'payer_signature', 'fingerprint', 'sender']
+
+/**
+ * Of one account's orders whose terms a transfer meets, those with the strongest evidence, the best first. Where that is the sender, they are all of one
+ * payer: then the one reported with this transaction; else those built with this nonce; open before expired, newer before older. More than one means that
+ * the payer's report may still name one of them.
+ */
+export function chooseOrder<T extends Order>(orders: readonly T[], seen: Seen): Choice<T> | null {
+  const byEvidence = Map.groupBy(orders, (order) => evidenceOf(order, seen))
+  const evidence = STRONGEST_FIRST.find((each) => byEvidence.has(each))
+  if (evidence === undefined) return null
+  const tied = byEvidence.get(evidence) ?? []
+  const { transfer, signature } = seen
+  const open = tied.filter(({ status }) => status !== 'expired')
+  const narrowed = [
+    tied.filter((order) => order.signature === signature),
+    tied.filter((order) => order.reportedSignature === signature),
+    open.filter((order) => order.nonce === transfer.nonce),
+    open,
+    tied.filter((order) => order.nonce === transfer.nonce),
+    tied,
+  ].find((group) => group.length > 0)
+  const newestFirst = (narrowed ?? []).toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
+  return { orders: newestFirst, evidence }
+}
+
+/**
+ * What ties a transfer to this order, among all orders of its account that it could pay; null when nothing does, or when it is another order's.
+ * @param height of the transfer's block; null while it is in the pool
+ */
+export async function attribute(
+  tx: Database,
+  row: PaymentRecord,
+  { transfer, signature, height }: { transfer: Transfer; signature: string; height: number | null },
+): Promise<Evidence | null> {
+  if (row.mode !== 'local' || familyOf(row.network) !== 'evm') return evidenceOf(row, { transfer, senderOwned: false })
+  if (await isHostedTransaction(tx, row.network, signature)) return null
+  const senderOwned = (await findOwner(tx, row.network, row.sender)) === row.accountId
+  const rivals = await readRivals(tx, row, { transfer, signature, height, senderOwned })
+  const choice = chooseOrder(rivals, { transfer, signature, senderOwned })
+  return choice?.orders[0]?.id === row.id ? choice.evidence : null
+}
+
+type Landing = Seen & { height: number | null }
+type Ledger = { accountId: string; network: string }
+
+/** The orders of the same terms that have any evidence for this transfer. Others, however many were planted, are not read. */
+function readRivals(tx: Database, ledger: Ledger, { transfer, signature, height, senderOwned }: Landing): Promise<PaymentRecord[]> {
+  return tx
+    .select()
+    .from(payment)
+    .where(
+      and(
+        meetsTerms(ledger, transfer),
+        or(isNull(payment.signature), eq(payment.signature, signature)),
+        height === null ? undefined : lt(payment.builtHeight, height),
+        hasEvidence(transfer, senderOwned),
+      ),
+    )
+}
+
+/** Orders of an account that may still be paid, with the terms of a transfer. */
+function meetsTerms({ accountId, network }: Ledger, { sender, recipient, asset, amountAtomic }: Transfer): SQL | undefined {
+  return and(
+    eq(payment.accountId, accountId),
+    eq(payment.sender, sender),
+    eq(payment.recipient, recipient),
+    eq(payment.network, network),
+    eq(payment.asset, asset),
+    eq(payment.amount, amountAtomic),
+    eq(payment.mode, 'local'),
+    inArray(payment.status, ['created', 'pending', 'rolled_back', 'expired']),
+  )
+}
+
+/** The order that a proof of this transfer may adopt: with evidence, and built for this very resource; null is a resource of its own kind. */
+export async function findAdoptable(
+  tx: Database,
+  { resource, ...landing }: Ledger & Omit<Landing, 'senderOwned'> & { resource: string | null },
+): Promise<PaymentRecord | undefined> {
+  const { accountId, network, transfer, signature, height } = landing
+  const hosted = await findHosted(tx, network, signature)
+  if (hosted) return hosted.accountId === accountId && hosted.resource === resource && pays(hosted, transfer, height) ? hosted : undefined
+  if (familyOf(network) === 'solana') {
+    const named = transfer.memo === null ? undefined : await findPayment(tx, transfer.memo)
+    return named?.accountId === accountId && named.resource === resource && named.mode === 'local' && pays(named, transfer, height) ? named : undefined
+  }
+  const senderOwned = (await findOwner(tx, network, transfer.sender)) === accountId
+  const rivals = await readRivals(tx, { accountId, network }, { transfer, signature, height, senderOwned })
+  const choice = chooseOrder(
+    rivals.filter((row) => row.resource === resource),
+    { transfer, signature, senderOwned },
+  )
+  return choice?.orders[0]
+}
+
+/** `evidenceOf`, for the database. */
+function hasEvidence({ nonce, fingerprint }: Transfer, senderOwned: boolean): SQL | undefined {
+  return or(
+    nonce === null ? undefined : eq(payment.payerNonce, nonce),
+    fingerprint === undefined ? undefined : eq(payment.fingerprint, fingerprint),
+    eq(payment.senderVerified, true),
+    senderOwned ? sql`not ${payment.draft}` : undefined,
+  )
+}
+
+/** What the service signed for a hosted payment, of any account, pays no order that somebody had built. */
+export async function isHostedTransaction(db: Database, network: string, signature: string): Promise<boolean> {
+  return (await findHosted(db, network, signature)) !== undefined
+}
+
+async function findHosted(db: Database, network: string, signature: string): Promise<PaymentRecord | undefined> {
+  const [row] = await db
+    .select({ payment })
+    .from(attempt)
+    .innerJoin(payment, eq(payment.id, attempt.paymentId))
+    .where(and(eq(attempt.network, network), eq(attempt.signature, signature), eq(payment.mode, 'hosted')))
+  return row?.payment
+}
+
+/** Unsettled orders that a transfer fits by its terms, whatever their evidence: the candidates of unmatched money, at most 50. */
+export function fittingOrders(db: Database, ledger: Ledger, { transfer, height }: { transfer: Transfer; height: number }): Promise<PaymentRecord[]> {
+  return db
+    .select()
+    .from(payment)
+    .where(and(meetsTerms(ledger, transfer), isNull(payment.signature), lt(payment.builtHeight, height)))
+    .orderBy(payment.createdAt, payment.id)
+    .limit(50)
+}

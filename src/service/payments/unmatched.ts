@@ -1,0 +1,58 @@
+import { familyOf } from '#contract/network.ts'
+import type { Chain, Observation } from '../chains/chain.ts'
+import type { Context } from '../context.ts'
+import { deleteUnmatched, finalizeUnmatched, insertUnmatched, type UnmatchedRecord } from '../db/unmatched.ts'
+import { findOwner } from '../db/wallet-owners.ts'
+import { fittingOrders, isHostedTransaction } from './attribution.ts'
+
+/**
+ * Money that arrived and that nothing ties to one of the orders it fits. It is kept for the payee's owner, or, where the payee has none, for the accounts
+ * whose orders it fits. It is no payment of any order until evidence comes.
+ */
+export async function noteUnmatched(
+  context: Context,
+  chain: Chain,
+  { signature, accountIds }: { signature: string; accountIds: readonly string[] },
+): Promise<void> {
+  const { network } = chain.network
+  if (familyOf(network) !== 'evm') return
+  const seen = await chain.observe(signature)
+  if (seen.state !== 'landed' || !seen.succeeded || !seen.transfer) return
+  const { transfer } = seen
+  const asset = chain.network.assets.find(({ address }) => address === transfer.asset)
+  if (!asset || (await isHostedTransaction(context.db, network, signature))) return
+  const owner = await findOwner(context.db, network, transfer.recipient)
+  for (const accountId of new Set(accountIds)) {
+    // Another account's orders for this payee are its own bookkeeping.
+    if (owner !== undefined && owner !== accountId) continue
+    const candidates = await fittingOrders(context.db, { accountId, network }, { transfer, height: seen.height })
+    if (candidates.length === 0) continue
+    await insertUnmatched(context.db, {
+      accountId,
+      network,
+      signature,
+      sender: transfer.sender,
+      recipient: transfer.recipient,
+      asset: asset.address,
+      symbol: asset.symbol,
+      decimals: asset.decimals,
+      amount: transfer.amountAtomic,
+      nonce: transfer.nonce,
+      blockHeight: seen.height,
+      blockHash: seen.blockHash,
+      blockTime: seen.blockTime,
+      createdAt: context.now(),
+      finalizedAt: seen.finalized ? context.now() : null,
+    })
+  }
+}
+
+/** Looks again at a transfer whose block was not final yet. */
+export async function checkUnmatched(context: Context, chain: Chain, row: UnmatchedRecord): Promise<void> {
+  const seen: Observation = await chain.observe(row.signature)
+  if (seen.state === 'landed' && seen.succeeded) {
+    if (seen.finalized) await finalizeUnmatched(context.db, row.id, { at: context.now(), blockHeight: seen.height, blockHash: seen.blockHash })
+    return
+  }
+  if (await chain.isGone({ signature: row.signature, height: row.blockHeight, blockHash: row.blockHash })) await deleteUnmatched(context.db, row.id)
+}
