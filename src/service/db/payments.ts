@@ -47,7 +47,10 @@ export async function lockPayment(tx: Database, id: string): Promise<PaymentReco
 }
 
 /** The payment of a transaction in an account's ledger; what was handed in about it as a proof is another matter. */
-export async function findBySignature(db: Database, accountId: string, network: NetworkId, signature: string): Promise<PaymentRecord | undefined> {
+export async function findBySignature(
+  db: Database,
+  { accountId, network, signature }: { accountId: string; network: NetworkId; signature: string },
+): Promise<PaymentRecord | undefined> {
   const [row] = await db
     .select()
     .from(payment)

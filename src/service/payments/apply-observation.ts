@@ -37,7 +37,7 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
       const row = await lockPayment(tx, seen.paymentId)
       const transfer = row && transferOf(row, observation)
       if (!row || !pays(row, transfer, height)) return 'foreign'
-      const owner = row.mode === 'received' ? undefined : await findBySignature(tx, row.accountId, row.network, signature)
+      const owner = row.mode === 'received' ? undefined : await findBySignature(tx, { ...row, signature })
       if (owner && owner.id !== row.id) return 'taken'
       const path = pathFrom(row, seen)
       // An order stays tied to a transaction that has paid it.

@@ -61,7 +61,7 @@ type Report = { payment: PaymentRecord; signature: string; chain: Chain }
 async function consider(context: Context, { payment, signature, chain }: Report): Promise<void> {
   const observation = await observeOrKeep(context, { payment, signature, chain })
   if (isForeign(payment, observation)) throw refuse('it is not this payment', signature)
-  const owner = await findBySignature(context.db, payment.accountId, payment.network, signature)
+  const owner = await findBySignature(context.db, { ...payment, signature })
   if (owner && owner.id !== payment.id) throw refuse('it already pays another payment', signature)
 
   if (isPaid(payment.status)) {

@@ -82,7 +82,7 @@ function endOf({ examined }: Recorded): Date | null {
  * @throws ProofRefused `already_used` when the transfer has paid an order for something else
  */
 async function adoptOrder(context: Context, known: Known, observation: Observation): Promise<PaymentRecord | undefined> {
-  const { held, terms, examined, checklist, transfer, signature } = known
+  const { held, terms, examined, checklist, signature } = known
   const own = await findOrder(context.db, known, observation.state === 'landed' ? observation.height : null)
   const paid = held.order !== undefined || (own !== undefined && own.signature === signature)
   const same = own !== undefined && own.resource === terms.resource
@@ -110,7 +110,7 @@ async function findOrder(
   if (held.order !== undefined) return findPayment(tx, held.order)
   if (examined.authorization || signature === null) return undefined
   const { network } = terms.network
-  const paid = await findBySignature(tx, accountId, network, signature)
+  const paid = await findBySignature(tx, { accountId, network, signature })
   return paid ?? findAdoptable(tx, { accountId, network, transfer, signature, height, resource: terms.resource })
 }
 

@@ -117,7 +117,7 @@ async function checkFound({ context, chain, head }: Round, { signature, landed }
   const { network, blockTimeMs } = chain.network
   let decided = true
   for (const [accountId, orders] of Map.groupBy(payments, (payment) => payment.accountId)) {
-    if (await findBySignature(context.db, accountId, network, signature)) continue
+    if (await findBySignature(context.db, { accountId, network, signature })) continue
     const senderOwned = landed !== undefined && (await findOwner(context.db, network, landed.transfer.sender)) === accountId
     const chosen = landed ? (chooseOrder(orders, { transfer: landed.transfer, signature, senderOwned })?.orders ?? []) : orders
     if (landed && chosen.length > 1 && head.height < landed.height + Math.ceil(UNDECIDED_MS / blockTimeMs)) decided = false
