@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, ne, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import { canMove, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
@@ -10,7 +10,10 @@ export type EventRecord = typeof event.$inferSelect
 
 /** What a move may write beside the status. */
 export type MoveFacts = Partial<
-  Pick<PaymentRecord, 'signature' | 'reportedSignature' | 'blockHeight' | 'blockHash' | 'fee' | 'failure' | 'confirmedAt' | 'nonce' | 'evidence' | 'draft'>
+  Pick<
+    PaymentRecord,
+    'signature' | 'reportedSignature' | 'blockHeight' | 'blockHash' | 'fee' | 'failure' | 'confirmedAt' | 'nonce' | 'evidence' | 'draft' | 'payerNonce'
+  >
 >
 
 export async function insertPayment(tx: Database, row: NewPayment): Promise<PaymentRecord> {
@@ -100,7 +103,7 @@ export async function setEvidence(
   const [row] = await db
     .update(payment)
     .set(evidence)
-    .where(and(eq(payment.id, id), eq(payment.mode, 'local'), isNull(payment.evidence)))
+    .where(and(eq(payment.id, id), eq(payment.mode, 'local'), inArray(payment.status, ['created', 'pending', 'rolled_back', 'expired'])))
     .returning()
   return row
 }

@@ -124,7 +124,9 @@ function factsOf(row: PaymentRecord, { observation, signature }: Seen, move: { t
   const tied = { draft: false, evidence: move.evidence }
   if (observation.state !== 'landed') {
     const nonce = 'transfer' in observation ? observation.transfer?.nonce : null
-    return { ...tied, reportedSignature: signature, nonce: nonce ?? row.nonce }
+    // Whoever speeds it up changes the fees and keeps the nonce.
+    const payerNonce = move.evidence === 'fingerprint' ? { payerNonce: nonce } : {}
+    return { ...tied, ...payerNonce, reportedSignature: signature, nonce: nonce ?? row.nonce }
   }
   const { height, blockHash, feeAtomic, failure, transfer } = observation
   const confirmedAt = move.to === 'confirmed' ? move.at : undefined

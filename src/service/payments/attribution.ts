@@ -15,7 +15,19 @@ import { pays } from './pays.ts'
 
 type Order = Pick<
   PaymentRecord,
-  'id' | 'mode' | 'network' | 'status' | 'draft' | 'senderVerified' | 'fingerprint' | 'payerNonce' | 'nonce' | 'reportedSignature' | 'signature' | 'createdAt'
+  | 'id'
+  | 'mode'
+  | 'network'
+  | 'status'
+  | 'draft'
+  | 'senderVerified'
+  | 'fingerprint'
+  | 'payerNonce'
+  | 'payerSignature'
+  | 'nonce'
+  | 'reportedSignature'
+  | 'signature'
+  | 'createdAt'
 >
 
 /** A transfer that landed, or waits to; `senderOwned`: by the account whose orders are looked at. */
@@ -26,7 +38,8 @@ export function evidenceOf(order: Order, { transfer, senderOwned }: Omit<Seen, '
   if (order.mode === 'hosted') return 'hosted'
   // Its memo has been compared with the order's id.
   if (familyOf(order.network) === 'solana') return 'memo'
-  if (order.payerNonce !== null && order.payerNonce === transfer.nonce) return 'payer_signature'
+  // Bound to the order by a signature, or by a transaction in the pool that had the order's fees: a replacement keeps the nonce.
+  if (order.payerNonce !== null && order.payerNonce === transfer.nonce) return order.payerSignature === null ? 'fingerprint' : 'payer_signature'
   if (order.fingerprint !== null && order.fingerprint === transfer.fingerprint) return 'fingerprint'
   // Whoever is not signed in may name any sender, the account's own wallets too.
   return order.senderVerified || (senderOwned && !order.draft) ? 'sender' : null

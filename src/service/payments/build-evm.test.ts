@@ -3,6 +3,7 @@ import { hashTypedData, type Hex, type TypedDataDefinition } from 'viem'
 import { formatAmount } from '#contract/amount.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { LosslessNumber, stringifyJson } from '#contract/json.ts'
+import { ProblemError } from '#contract/problem.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
@@ -86,20 +87,27 @@ test('the proof request is typed data the payer can sign once the hash is filled
   })
 })
 
+/** What the random digits of both fees per gas can change of a plain transfer's fee. */
+const RANDOM_WEI = 2n * 2n ** 24n * 21_000n
+
 test('the balance must hold amount and fee, exact to the wei', async () => {
   const payer = await evm.wallet(ETH)
   const fee = BigInt((await build({ walletAddress: payer.address, priorityFee: '0.0001' })).fee.amountAtomic)
-  const most = formatAmount(ETH - fee, 18)
-  expect((await build({ walletAddress: payer.address, amount: most, priorityFee: '0.0001' })).amountAtomic).toBe((ETH - fee).toString())
-  expect(await refusal({ walletAddress: payer.address, amount: formatAmount(ETH - fee + 1n, 18), priorityFee: '0.0001' })).toMatchObject({
+  const most = ETH - fee - RANDOM_WEI
+  expect((await build({ walletAddress: payer.address, amount: formatAmount(most, 18), priorityFee: '0.0001' })).amountAtomic).toBe(most.toString())
+  const tooMuch = ETH - fee + RANDOM_WEI
+  const refused = await refusal({ walletAddress: payer.address, amount: formatAmount(tooMuch, 18), priorityFee: '0.0001' })
+  if (!(refused instanceof ProblemError)) throw new Error('Something else was thrown.')
+  const asked = BigInt(String(refused.facts.details?.feeAtomic))
+  expect(asked > fee - RANDOM_WEI && asked < fee + RANDOM_WEI).toBe(true)
+  expect(refused).toMatchObject({
     code: 'INSUFFICIENT_BALANCE',
     facts: {
       details: {
-        required: formatAmount(ETH + 1n, 18),
-        requiredAtomic: (ETH + 1n).toString(),
+        required: formatAmount(tooMuch + asked, 18),
+        requiredAtomic: (tooMuch + asked).toString(),
         available: '1',
         availableAtomic: ETH.toString(),
-        feeAtomic: fee.toString(),
         symbol: 'ETH',
       },
     },
@@ -114,14 +122,16 @@ test('what is far above the balance is told as a balance, not as a recipient', a
   })
 })
 
-test('the priority fee is the total the validator can get; automatic stays small', async () => {
+test('the priority fee is at most the total that was named, less its random digits; automatic stays small', async () => {
   const payer = await evm.wallet(ETH)
   const reply = await build({ walletAddress: payer.address, priorityFee: '0.00021' })
-  expect(reply.decoded.maxPriorityFeePerGas).toBe((210_000_000_000_000n / 21_000n).toString())
-  expect(reply.fee.priorityFee).toEqual(new LosslessNumber('0.00021'))
+  const perGas = BigInt(String(reply.decoded.maxPriorityFeePerGas))
+  const named = 210_000_000_000_000n / 21_000n
+  expect(perGas <= named && perGas > named - 2n ** 24n).toBe(true)
+  expect(reply.fee.priorityFee).toEqual(new LosslessNumber(formatAmount(perGas * 21_000n, 18)))
   for (const priorityFee of ['0', '0.0', '0e0']) expect((await build({ walletAddress: payer.address, priorityFee })).decoded.maxPriorityFeePerGas).toBe('0')
   const automatic = await build({ walletAddress: payer.address })
-  expect(BigInt(String(automatic.decoded.maxPriorityFeePerGas))).toBeLessThanOrEqual(5_000_000_000n)
+  expect(BigInt(String(automatic.decoded.maxPriorityFeePerGas))).toBeLessThan(5_000_000_000n + 2n ** 24n)
 })
 
 /** `revert()` and `stop`, and a loop that burns all gas it gets. */

@@ -1,4 +1,4 @@
-import type { Chain, Head, Wanted } from '../chains/chain.ts'
+import type { Chain, Head, Observation, Wanted } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { findClaimKey } from '../db/claims.ts'
 import { lockPayment, movePayment, NOWHERE, type PaymentRecord } from '../db/payments.ts'
@@ -16,7 +16,7 @@ export async function expire(context: Context, { payment, wanted, chain, head }:
   if (payment.lastValidBlockHeight === null || head.blockHeight <= payment.lastValidBlockHeight) return false
   const known = payment.signature ?? payment.reportedSignature
   // What the chain shows may still confirm; its own nonce says nothing against it.
-  if (known !== null && (await chain.observe(known)).state !== 'not_found') return false
+  if (known !== null && mayConfirm(payment, await chain.observe(known))) return false
   const unseen = payment.status === 'created'
   const graceIsOver = chain.graceBlocks !== null && head.blockHeight > payment.lastValidBlockHeight + chain.graceBlocks
   if (!(unseen && graceIsOver) && !(await chain.canNeverLand(wanted))) return false
@@ -33,6 +33,12 @@ export async function expire(context: Context, { payment, wanted, chain, head }:
     await recordEvent(tx, { accountId: row.accountId, paymentId: row.id, status: to, source: 'watcher', blockHeight: head.height, at })
     return true
   })
+}
+
+/** A transfer that landed and that nothing ties to this order keeps no order open: the payer's signature revives it. */
+function mayConfirm({ mode, evidence }: PaymentRecord, seen: Observation): boolean {
+  if (seen.state === 'not_found') return false
+  return mode !== 'local' || evidence !== null || seen.state !== 'landed' || !seen.finalized
 }
 
 const MESSAGE = 'message:'
