@@ -1,3 +1,4 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js'
 import type { TypedDataDefinition } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { EVM_NATIVE, SOLANA_NATIVE } from '#contract/address.ts'
@@ -65,6 +66,17 @@ type ProofValue = { payload: Record<string, unknown>; accepted: Record<string, u
 /** The header value with parts of it replaced. */
 export function alter(header: string, change: (value: ProofValue) => unknown): string {
   return encodeHeader(change(JSON.parse(Buffer.from(header, 'base64').toString())))
+}
+
+const ORDER = secp256k1.Point.Fn.ORDER
+
+/** The header value with the other signature that the same key's signature gives without the key: s high, and the other recovery byte. */
+export function withHighS(header: string): string {
+  return alter(header, (value) => {
+    const signature = String(value.payload.signature)
+    const s = (ORDER - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, '0')
+    return { ...value, payload: { ...value.payload, signature: `${signature.slice(0, 66)}${s}${signature.endsWith('1b') ? '1c' : '1b'}` } }
+  })
 }
 
 /** Why a call was refused: its code, and the reason and the check of a refused proof. */

@@ -54,9 +54,11 @@ type Options = {
   log?: DestinationStream
   readPayment?: ReadPayment
   limits?: Parameters<typeof startEventStream>[1]['limits']
+  /** The chains, keys and settings of a service that has them; none otherwise. */
+  parts?: Pick<Context, 'config' | 'chains' | 'vault'>
 }
 
-/** The service's own HTTP server, pipeline and event stream over a real database, without chains. It fails at its end when an answer was not as `/openapi.json` says. */
+/** The service's own HTTP server, pipeline and event stream over a real database, without chains unless it is given them. It fails at its end when an answer was not as `/openapi.json` says. */
 export async function startTestApp({
   target,
   routes,
@@ -64,6 +66,7 @@ export async function startTestApp({
   log,
   readPayment = async () => examples.paymentStatus.reply,
   limits,
+  parts,
 }: Options): Promise<TestApp> {
   await using stack = new AsyncDisposableStack()
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
@@ -72,6 +75,7 @@ export async function startTestApp({
     db: database.db,
     chains: new Map(),
     vault: createVault(randomBytes(32)),
+    ...parts,
     log: createLog(log ? 'debug' : 'silent', log),
     usage: createUsageLog(database.db),
     now,

@@ -1,6 +1,6 @@
 import { erc20Abi, type Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import type { Authorization } from '#chains/evm/authorization.ts'
+import type { VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import type { Asset } from '#contract/network.ts'
 import type { Chain } from '#service/chains/chain.ts'
 import type { Context } from '#service/context.ts'
@@ -73,13 +73,13 @@ export async function openTokenDesk(evm: EvmFixture, options: { engine?: Engine;
       }),
     balance: (asset: Asset, owner: string) =>
       evm.client.readContract({ address: asset.address as Hex, abi: erc20Abi, functionName: 'balanceOf', args: [owner as Hex] }),
-    async authorizationOf(all: { asset: Asset; payee: PrivateKeyAccount; amount: bigint }, header: string): Promise<Authorization> {
+    async authorizationOf(all: { asset: Asset; payee: PrivateKeyAccount; amount: bigint }, header: string): Promise<VerifiedAuthorization> {
       const checklist = new Checklist()
       const open = { resource: null, resourceInfo: null, memo: null, notBefore: null, expiresAt: null, sponsors: [] }
       const terms = { network, asset: all.asset, payTo: all.payee.address, amountAtomic: all.amount, ...open }
       const { authorization } = await examine({ payment: readProof(header, checklist), terms, checklist })
       if (!authorization) throw new Error('no authorization')
-      return authorization
+      return { ...authorization, signedBy: 'key' }
     },
     /** The service with parts of its chain replaced. */
     withChain: (changes: Partial<Chain>): Context => ({ ...context, chains: new Map([[network.network, { ...chain, ...changes }]]) }),

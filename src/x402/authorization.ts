@@ -27,13 +27,16 @@ const hexBytes = (least: number, most: number) =>
   v.pipe(
     v.string(),
     v.regex(/^0x(?:[0-9a-fA-F]{2})*$/, 'Expected 0x and hex digits.'),
-    v.check((text) => text.length >= 2 + 2 * least && text.length <= 2 + 2 * most, `Expected ${least === most ? least : `${least} to ${most}`} bytes.`),
+    v.check(
+      (text) => text.length >= 2 + 2 * least && text.length <= 2 + 2 * most,
+      `Expected ${least === most ? `${least}` : least === 0 ? `at most ${most}` : `${least} to ${most}`} bytes.`,
+    ),
     v.toLowerCase(),
     v.transform((text) => text as `0x${string}`),
   )
 
-/** A key's signature has 65 bytes; a contract wallet's may be longer. */
-const signature = hexBytes(65, 2048)
+/** A key's signature has 65 bytes. A contract's has as many as the contract reads, none included (EIP-1271). */
+const signature = hexBytes(0, 2048)
 
 export const Eip3009Payload = v.object({
   signature,

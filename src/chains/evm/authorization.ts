@@ -1,4 +1,4 @@
-import { decodeFunctionData, encodeFunctionData, hashTypedData, isAddressEqual, parseAbi, parseSignature, toHex, type Hex } from 'viem'
+import { concat, decodeFunctionData, encodeFunctionData, hashTypedData, isAddressEqual, parseAbi, slice, toHex, type Hex } from 'viem'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { AUTHORIZATION_TYPES, PERMIT2, PERMIT_TYPES } from './signed-types.ts'
 
@@ -16,6 +16,12 @@ export type Authorization = {
   validBefore: bigint
   signature: Hex
 }
+
+/**
+ * An authorization whose signature has been verified, and by what: the payer's key, or the payer's contract (EIP-1271). The length of a signature does
+ * not tell them apart: a Safe with one owner signs 65 bytes too.
+ */
+export type VerifiedAuthorization = Authorization & { signedBy: 'key' | 'contract' }
 
 export const authorizationAbi = parseAbi([
   'function transferWithAuthorization(address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
@@ -41,23 +47,37 @@ export const permit2Abi = parseAbi([
   'event UnorderedNonceInvalidation(address indexed owner, uint256 word, uint256 mask)',
 ])
 
-const ECDSA_LENGTH = 132
-
-/** The call that carries an authorization out. Nothing in it can be changed, and anybody may make it. */
-export function callOf(authorization: Authorization): { to: Hex; data: Hex } {
-  const { method, token, from, to, amountAtomic, nonce, validAfter, validBefore, signature } = authorization
+/**
+ * The call that executes an authorization. Nothing in it can be changed, and any account may make it. A key's signature goes to a token as v, r and s,
+ * which every token of EIP-3009 takes; a contract's goes as the `bytes` it is (FiatTokenV2_2). No signature makes it throw.
+ */
+export function callOf(authorization: VerifiedAuthorization): { to: Hex; data: Hex } {
+  const { method, token, from, to, amountAtomic, nonce, validAfter, validBefore, signedBy } = authorization
+  const signature = signedBy === 'key' ? canonicalSignature(authorization.signature) : authorization.signature
   if (method === 'permit2') {
     const permit = { permitted: { token, amount: amountAtomic }, nonce: BigInt(nonce), deadline: validBefore }
     const data = encodeFunctionData({ abi: proxyAbi, functionName: 'settle', args: [permit, from, { to, validAfter }, signature] })
     return { to: EXACT_PERMIT2_PROXY, data }
   }
   const terms = [from, to, amountAtomic, validAfter, validBefore, nonce] as const
-  if (signature.length !== ECDSA_LENGTH) {
+  if (signedBy === 'contract' || signature.length !== ECDSA_LENGTH) {
     return { to: token, data: encodeFunctionData({ abi: authorizationAbi, functionName: 'transferWithAuthorization', args: [...terms, signature] }) }
   }
-  const { v, yParity, r, s } = parseSignature(signature)
-  const args = [...terms, Number(v ?? yParity + 27), r, s] as const
+  const args = [...terms, lastByte(signature), slice(signature, 0, 32), slice(signature, 32, 64)] as const
   return { to: token, data: encodeFunctionData({ abi: authorizationAbi, functionName: 'transferWithAuthorization', args }) }
+}
+
+/** `0x` and the digits of the 65 bytes of a key's signature. */
+export const ECDSA_LENGTH = 132
+
+/** One spelling of a key's signature: the recovery byte as contracts read it. */
+export function canonicalSignature(signature: Hex): Hex {
+  if (signature.length !== ECDSA_LENGTH || lastByte(signature) > 1) return signature
+  return concat([slice(signature, 0, 64), toHex(lastByte(signature) + 27, { size: 1 })])
+}
+
+function lastByte(signature: Hex): number {
+  return Number.parseInt(signature.slice(-2), 16)
 }
 
 /** Whether a call of the proxy carries out this very permit. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { callOf, type Authorization } from './authorization.ts'
+import { callOf, type VerifiedAuthorization } from './authorization.ts'
 import { noncesWithin } from './permit-carrier.ts'
 
 const word = (digit: string) => `0x${digit.repeat(40)}` as const
-const permit: Authorization = {
+const permit: VerifiedAuthorization = {
   method: 'permit2',
   token: word('1'),
   from: word('2'),
@@ -13,6 +13,7 @@ const permit: Authorization = {
   validAfter: 0n,
   validBefore: 9n,
   signature: `0x${'5'.repeat(130)}`,
+  signedBy: 'key',
 }
 const call = callOf(permit).data.slice(2)
 

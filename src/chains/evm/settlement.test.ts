@@ -2,13 +2,13 @@ import { hexToBytes, serializeTransaction, type Hex } from 'viem'
 import { expect, test } from 'vitest'
 import type { Asset } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
-import { callOf, type Authorization } from './authorization.ts'
+import { callOf, type VerifiedAuthorization } from './authorization.ts'
 import { describeSettlement, matchSettlement } from './settlement.ts'
 
 const USDC: Asset = { address: '0x5FbDB2315678afecb367f032d93F642f64180aa3', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false }
 const PAYER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 const PAYEE = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
-const authorization: Authorization = {
+const authorization: VerifiedAuthorization = {
   method: 'eip3009',
   token: USDC.address as Hex,
   from: PAYER,
@@ -18,6 +18,7 @@ const authorization: Authorization = {
   validAfter: 0n,
   validBefore: 2_000_000_000n,
   signature: `0x${'11'.repeat(64)}1b`,
+  signedBy: 'key',
 }
 const intent: PaymentIntent = {
   paymentId: 'x',
@@ -49,6 +50,12 @@ test('the call that carries the authorization out matches', () => {
   expect(match.ok).toBe(true)
 })
 
+test.each([65, 130])('the call for a contract’s signature of %i bytes matches as well', (length) => {
+  const signed = { ...authorization, signature: `0x${'1f'.repeat(length)}`, signedBy: 'contract' } as const
+  expect(matchSettlement(intent, signed, transaction(callOf(signed))).ok).toBe(true)
+  expect(matchSettlement(intent, { ...signed, amountAtomic: 2_000_000n }, transaction(callOf(signed))).ok).toBe(false)
+})
+
 test.each<[string, Uint8Array, string]>([
   ['another contract', transaction({ to: PAYER }), 'instructions'],
   ['another call', transaction({ data: callOf({ ...authorization, to: PAYER }).data }), 'instructions'],
@@ -62,7 +69,7 @@ test.each<[string, Uint8Array, string]>([
   expect(match.rows.filter(({ ok }) => !ok).map((row) => row.field)).toContain(field)
 })
 
-test.each<[string, Partial<Authorization>, string]>([
+test.each<[string, Partial<VerifiedAuthorization>, string]>([
   ['to somebody else', { to: PAYER }, 'recipient'],
   ['of less', { amountAtomic: 1n }, 'amount'],
   ['of another token', { token: PAYER }, 'asset'],

@@ -15,8 +15,10 @@ export function matchSettlement(intent: PaymentIntent, authorization: Authorizat
   const currency = currencyOf(intent)
   const decoded = decodeTransaction(bytes, currency)
   if (!decoded.ok) return refuse(decoded.problem, bytes)
-  const call = callOf(authorization)
-  const exact = decoded.data === call.data.toLowerCase() && decoded.to.toLowerCase() === call.to.toLowerCase() && decoded.valueAtomic === 0n
+  // A key's signature and a contract's go to the token in different calls, and the bytes do not say whose it is: either moves this authorization alone.
+  const calls = (['key', 'contract'] as const).map((signedBy) => callOf({ ...authorization, signedBy }))
+  const isCall = calls.some(({ to, data }) => decoded.data === data.toLowerCase() && decoded.to.toLowerCase() === to.toLowerCase())
+  const exact = isCall && decoded.valueAtomic === 0n
   const token = authorization.token.toLowerCase() === intent.asset.address.toLowerCase()
   const spell = (atomic: bigint) => `${formatAmount(atomic, intent.asset.decimals)} ${intent.asset.symbol}`
   const spellFee = (atomic: bigint) => `at most ${formatAmount(atomic, currency.decimals)} ${currency.symbol}`

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { encodeFunctionData, erc20Abi, parseAbi, type Hex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { callOf, type Authorization } from '#chains/evm/authorization.ts'
+import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
@@ -51,7 +51,7 @@ beforeEach(() => {
 const chainSeconds = async () => Number((await evm.client.getBlock()).timestamp)
 
 /** A payment that ends so long after the chain's present. */
-async function signed(method: Method): Promise<{ all: Parties; header: string; authorization: Authorization }> {
+async function signed(method: Method): Promise<{ all: Parties; header: string; authorization: VerifiedAuthorization }> {
   // The mined chain runs ahead of the clock.
   const validSeconds = Math.max(0, (await chainSeconds()) - Math.floor(Date.now() / 1000)) + GOOD_FOR_S
 
@@ -80,7 +80,7 @@ async function untilOpen(receive: () => ReturnType<typeof receivePayment>): Prom
 /** One more transaction that goes into the block before ours. */
 const front = (from: Parties['payer'], call: { to: Hex; data: Hex }) => sendFrom(evm, from, { ...call, gas: 300_000n })
 
-const carryOut = async (authorization: Authorization) => front(await evm.wallet(10n ** 18n), callOf(authorization))
+const carryOut = async (authorization: VerifiedAuthorization) => front(await evm.wallet(10n ** 18n), callOf(authorization))
 
 /** Ours is in a block, and was reverted, because the payer held nothing at that moment. */
 async function reverted(method: Method) {
@@ -180,7 +180,7 @@ describe.each(methods)('%s', (method) => {
 const cancelAbi = parseAbi(['function cancelAuthorization(address authorizer, bytes32 nonce, bytes signature)'])
 const invalidateAbi = parseAbi(['function invalidateUnorderedNonces(uint256 word, uint256 mask)'])
 
-async function takeBack({ payer }: Parties, { method, token, from, nonce }: Authorization): Promise<void> {
+async function takeBack({ payer }: Parties, { method, token, from, nonce }: VerifiedAuthorization): Promise<void> {
   if (method === 'permit2') {
     const args = [BigInt(nonce) >> 8n, 1n << (BigInt(nonce) & 0xffn)] as const
     await front(payer, { to: PERMIT2, data: encodeFunctionData({ abi: invalidateAbi, functionName: 'invalidateUnorderedNonces', args }) })

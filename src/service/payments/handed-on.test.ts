@@ -1,6 +1,6 @@
 import { encodeFunctionData, parseAbi, toHex, type Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { callOf, type Authorization } from '#chains/evm/authorization.ts'
+import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { multicall3 } from '#devnet/artifacts/load.ts'
 import { openMinedTokenDesk, type MinedTokenDesk, type Parties } from '#testing/token-desk.ts'
@@ -29,7 +29,7 @@ afterAll(async () => {
 })
 
 /** Handed in, with ours in the pool. */
-async function handIn(all: Parties, signed?: string): Promise<{ paymentId: string; authorization: Authorization }> {
+async function handIn(all: Parties, signed?: string): Promise<{ paymentId: string; authorization: VerifiedAuthorization }> {
   const header = signed ?? (await payBill(all.client, all.requirements))
   const { payment } = await eventually(
     async () => ({ payment: await desk.receive(all, header, { timeout: 1 }).catch(() => undefined) }),
@@ -39,7 +39,7 @@ async function handIn(all: Parties, signed?: string): Promise<{ paymentId: strin
 }
 
 /** Mined before ours; `target`: who is called with the permit, where it is not the proxy. */
-async function handOn(calls: readonly { authorization: Authorization; target?: Hex }[]): Promise<Hex> {
+async function handOn(calls: readonly { authorization: VerifiedAuthorization; target?: Hex }[]): Promise<Hex> {
   const called = calls.map(({ authorization, target }) => {
     const { to, data } = callOf(authorization)
     return { target: target ?? to, allowFailure: false, callData: data }

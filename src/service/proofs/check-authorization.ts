@@ -1,8 +1,7 @@
-import { bytesToHex } from '@noble/hashes/utils.js'
-import { secp256k1 } from '@noble/curves/secp256k1.js'
-import { erc20Abi, getAddress, parseAbi, parseSignature, recoverAddress, type Hex } from 'viem'
-import { digestOf, type Authorization } from '#chains/evm/authorization.ts'
+import { erc20Abi, hexToBytes, parseAbi, type Hex } from 'viem'
+import { canonicalSignature, digestOf, type Authorization, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
+import { recoverSigner } from '#chains/evm/token-authorization.ts'
 import { chainIdOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
@@ -13,9 +12,7 @@ import type { Terms } from './terms.ts'
 const abi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
 const VALID = '0x1626ba7e'
 
-const ECDSA_LENGTH = 132
-const HALF_ORDER = secp256k1.Point.Fn.ORDER / 2n
-/** Ends the signature of an account that does not exist yet (ERC-6492): nobody deploys one here. */
+/** Ends the signature of an account that is not deployed yet (ERC-6492). The service deploys none. */
 const UNDEPLOYED = /(?:6492){16}$/
 /** An authorization that ends sooner may end before the next block. */
 const LEAST_LEFT_S = 6n
@@ -30,9 +27,10 @@ export function contractsOf({ contracts, network }: Chain): Contracts {
 
 /**
  * Whether the payer signed this: a key, with the low one of its two signatures, or a contract that says so itself.
+ * @returns the authorization, with what verified its signature
  * @throws ProofRefused
  */
-export async function checkSignature({ chain, terms, authorization, checklist }: Checked): Promise<void> {
+export async function checkSignature({ chain, terms, authorization, checklist }: Checked): Promise<VerifiedAuthorization> {
   const contracts = contractsOf(chain)
   const { method, from, signature, token } = authorization
   const domain = method === 'permit2' ? { name: '', version: '' } : await contracts.domain(token)
@@ -44,25 +42,18 @@ export async function checkSignature({ chain, terms, authorization, checklist }:
     got: domain ? 'one' : 'a token that names no domain',
   })
   const digest = digestOf(authorization, { chainId: chainIdOf(terms.network.network), ...(domain ?? { name: '', version: '' }) })
-  const signer = await recover(digest, signature)
-  const ok = signer === from || (!UNDEPLOYED.test(signature) && (await confirmedByContract(contracts, { from, digest, signature })))
-  checklist.check('invalid_signature', {
-    name: 'signature',
-    source: signer === from ? 'proof' : 'chain',
-    ok,
-    expected: from,
-    got: signer ?? 'a signature of nobody',
-  })
-}
-
-async function recover(hash: Hex, signature: Hex): Promise<string | null> {
-  if (signature.length !== ECDSA_LENGTH) return null
-  try {
-    if (BigInt(parseSignature(signature).s) > HALF_ORDER) return null
-    return getAddress(await recoverAddress({ hash, signature }))
-  } catch {
-    return null
+  const signer = recoverSigner(digest, hexToBytes(signature))
+  if (signer === from) {
+    checklist.check('invalid_signature', { name: 'signature', source: 'proof', ok: true, expected: from, got: from })
+    return { ...authorization, signature: canonicalSignature(signature), signedBy: 'key' }
   }
+  const undeployed = UNDEPLOYED.test(signature)
+  const ok = !undeployed && (await confirmedByContract(contracts, { from, digest, signature }))
+  const got = undeployed
+    ? 'a signature for an account that is not deployed (ERC-6492), which this service does not deploy'
+    : (signer ?? 'a signature of nobody')
+  checklist.check('invalid_signature', { name: 'signature', source: 'chain', ok, expected: from, got: ok ? from : got })
+  return { ...authorization, signedBy: 'contract' }
 }
 
 async function confirmedByContract(contracts: Contracts, { from, digest, signature }: { from: Hex; digest: Hex; signature: Hex }): Promise<boolean> {
@@ -118,11 +109,4 @@ async function numberOr(answer: Promise<unknown>, otherwise: bigint): Promise<bi
     if (error instanceof ProblemError) throw error
     return otherwise
   }
-}
-
-/** One spelling of a key's signature: the recovery byte as contracts read it. */
-export function canonicalSignature(signature: Hex): Hex {
-  if (signature.length !== ECDSA_LENGTH) return signature
-  const parity = Number.parseInt(signature.slice(-2), 16)
-  return parity > 1 ? signature : (`${signature.slice(0, -2)}${bytesToHex(Uint8Array.of(parity + 27))}` as Hex)
 }

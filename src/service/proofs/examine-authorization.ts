@@ -3,7 +3,6 @@ import type { Authorization } from '#chains/evm/authorization.ts'
 import { Eip3009Payload, EXACT_PERMIT2_PROXY, Permit2Payload } from '#x402/authorization.ts'
 import { PERMIT2_METHOD } from '#x402/methods.ts'
 import type { Examination } from './echo.ts'
-import { canonicalSignature } from './check-authorization.ts'
 import { readMethodPayload } from './read-method-payload.ts'
 import type { Examined } from './terms.ts'
 
@@ -18,8 +17,7 @@ export async function examineAuthorization(examination: Examination, method: str
   checklist.check('payer_mismatch', { name: 'source', source: 'proof', ok: from !== terms.payTo, expected: 'a payer other than the payee', got: from })
   const key = authorization.method === 'permit2' ? `permit2:${from}:${nonce}` : `${token}:${from}:${nonce}`
   const resource = payment.x402Version === 2 ? (payment.resource?.url ?? null) : null
-  const canonical = { ...authorization, signature: canonicalSignature(authorization.signature) }
-  return { key, payer: from, signature: null, resource, bytes: null, memo: null, authorization: canonical }
+  return { key, payer: from, signature: null, resource, bytes: null, memo: null, authorization }
 }
 
 function readEip3009(examination: Examination): Authorization {

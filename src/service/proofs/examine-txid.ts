@@ -1,4 +1,5 @@
-import { recoverTypedDataAddress, type Hex } from 'viem'
+import { hashTypedData, hexToBytes, type Hex } from 'viem'
+import { recoverSigner } from '#chains/evm/token-authorization.ts'
 import { parseAddress } from '#contract/address.ts'
 import type { ResourceInfo } from '#x402/requirements.ts'
 import { fromV1 } from '#x402/requirements.ts'
@@ -15,13 +16,13 @@ export async function examineTxid(examination: Examination): Promise<Examined> {
   checklist.check('malformed', { name: 'payer', source: 'proof', ok: from.ok && from.family === 'evm', expected: 'an EVM address', got: proof.from })
   const payer = from.ok ? from.address : proof.from
   const { typedData, resource } = payment.x402Version === 2 ? typedDataOf(examination, { proof, payer }) : offerDataOf(examination, { proof, payer })
-  const signer = await recover(typedData, proof.signature as Hex)
+  const signer = recover(typedData, proof.signature as Hex)
   checklist.check('invalid_signature', { name: 'signature', source: 'proof', ok: signer === payer, expected: payer, got: signer ?? 'a signature of nobody' })
   return { key: `txid:${proof.txRef}`, payer, signature: proof.txRef, resource: resource.url ?? null, bytes: null, memo: null }
 }
 
 type Signed = { proof: TxidPayload; payer: string }
-type Bound = { typedData: Parameters<typeof recoverTypedDataAddress>[0]; resource: Partial<ResourceInfo> }
+type Bound = { typedData: Parameters<typeof hashTypedData>[0]; resource: Partial<ResourceInfo> }
 
 function typedDataOf({ payment, terms }: Examination, { proof, payer }: Signed): Bound {
   if (payment.x402Version !== 2) throw new TypeError('Expected a payment of version 2.')
@@ -63,10 +64,13 @@ function asTypedData(data: ReturnType<typeof proofTypedData> | ReturnType<typeof
   return data as unknown as Bound['typedData']
 }
 
-/** Only a key signs here: the transaction's sender must be the same account, and a contract sends none. */
-async function recover(typedData: Bound['typedData'], signature: Hex): Promise<string | null> {
+/**
+ * Only a key signs here: the transaction's sender must be the same account, and a contract sends none. Of its two signatures only the one with the low s
+ * counts, so that a proof has one spelling.
+ */
+function recover(typedData: Bound['typedData'], signature: Hex): string | null {
   try {
-    return await recoverTypedDataAddress({ ...typedData, signature })
+    return recoverSigner(hashTypedData(typedData), hexToBytes(signature)) ?? null
   } catch {
     return null
   }

@@ -1,6 +1,7 @@
 import { encodeFunctionData, verifyTypedData, type Abi, type Hex } from 'viem'
 import type { FacilitatorEvmSigner } from '@x402/evm'
-import { callOf, type Authorization } from '#chains/evm/authorization.ts'
+import { callOf, ECDSA_LENGTH, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
+import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
 import type { Call, Contracts } from '../chains/contracts.ts'
 import type { Terms } from './terms.ts'
@@ -12,13 +13,14 @@ import type { Terms } from './terms.ts'
 export type Official = {
   contracts: Contracts
   terms: Terms
-  authorization: Authorization
+  authorization: VerifiedAuthorization
   /** The wallet that pays the network. */
   address: string
 }
 
 /** Its verdict, as the word of its own that it names; null when it is content. */
 export async function verifyOfficially(official: Official): Promise<string | null> {
+  if (!takesOfficially(official)) return null
   const { payload, requirements, scheme } = await prepare(official, () => Promise.reject(new Error('Nothing is submitted while a payment is verified.')))
   const { isValid, invalidReason } = await scheme.verify(payload, requirements)
   return isValid ? null : (invalidReason ?? 'invalid')
@@ -29,6 +31,10 @@ export async function verifyOfficially(official: Official): Promise<string | nul
  * its words for people hold addresses of nodes and bytes of calls, and go nowhere.
  */
 export async function settleOfficially(official: Official, submit: (call: Call) => Promise<Hex>): Promise<string | null> {
+  if (!takesOfficially(official)) {
+    await submit(callOf(official.authorization))
+    return null
+  }
   const failure: { error?: unknown } = {}
   const { payload, requirements, scheme } = await prepare(official, async (call) => {
     try {
@@ -41,6 +47,14 @@ export async function settleOfficially(official: Official, submit: (call: Call) 
   const { success, errorReason } = await scheme.settle(payload, requirements)
   if ('error' in failure) throw failure.error
   return success ? null : (errorReason ?? 'failed')
+}
+
+/**
+ * The package reads v, r and s from every signature of 65 bytes, and throws where the last byte is no key's v. A contract's 65 bytes may mean anything,
+ * so for them our own checks and simulation decide alone.
+ */
+function takesOfficially({ authorization: { method, signature, signedBy } }: Official): boolean {
+  return method !== 'eip3009' || signedBy === 'key' || signature.length !== ECDSA_LENGTH
 }
 
 async function prepare({ contracts, terms, authorization, address }: Official, submit: (call: Call) => Promise<Hex>) {
@@ -77,7 +91,7 @@ async function prepare({ contracts, terms, authorization, address }: Official, s
 }
 
 /** The payload as the payer sent it, from what was read of it. */
-function payloadOf({ method, token, from, to, amountAtomic, nonce, validAfter, validBefore, signature }: Authorization): Record<string, unknown> {
+function payloadOf({ method, token, from, to, amountAtomic, nonce, validAfter, validBefore, signature }: VerifiedAuthorization): Record<string, unknown> {
   const times = { validAfter: validAfter.toString(), validBefore: validBefore.toString() }
   if (method === 'eip3009') return { signature, authorization: { from, to, value: amountAtomic.toString(), ...times, nonce } }
   return {
@@ -85,7 +99,7 @@ function payloadOf({ method, token, from, to, amountAtomic, nonce, validAfter, v
     permit2Authorization: {
       from,
       permitted: { token, amount: amountAtomic.toString() },
-      spender: callOf({ method, token, from, to, amountAtomic, nonce, validAfter, validBefore, signature }).to,
+      spender: EXACT_PERMIT2_PROXY,
       nonce: BigInt(nonce).toString(),
       deadline: times.validBefore,
       witness: { to, validAfter: times.validAfter },

@@ -74,17 +74,17 @@ async function previewAuthorization(context: Context, previewed: Preview, { chai
   const { terms, examined, checklist } = previewed
   const contracts = contractsOf(chain)
   await checkUnused(context, previewed, examined.key)
-  await checkSignature({ chain, terms, authorization, checklist })
+  const verified = await checkSignature({ chain, terms, authorization, checklist })
   const use = await contracts.findUse(authorization)
   checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: 'never carried out', got: use.used ? 'carried out' : 'never' })
   checkValidity({ authorization, checklist }, context.now())
   await checkFunds({ chain, authorization, checklist })
   const [address] = facilitatorWallets(context, 'evm')
   if (address === undefined) throw undecided('This service settles no tokens: no wallet pays the network for them. Nothing is decided.')
-  const quote = await contracts.quote({ from: address, ...callOf(authorization) })
+  const quote = await contracts.quote({ from: address, ...callOf(verified) })
   const got = quote.ok ? 'accepted' : quote.reason
   checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: quote.ok, expected: 'accepted', got })
-  refuseVerdict(context, chain, await verifyOfficially({ contracts, terms, authorization, address }))
+  refuseVerdict(context, chain, await verifyOfficially({ contracts, terms, authorization: verified, address }))
   return authorization.from
 }
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { callOf, type Authorization } from '#chains/evm/authorization.ts'
+import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
 import { openMinedTokenDesk, type MinedTokenDesk, type Parties } from '#testing/token-desk.ts'
 import { payBill, sendFrom } from '#testing/token-payers.ts'
@@ -114,7 +114,7 @@ test('what was signed and recorded by a process that died is sent by the watcher
 })
 
 describe('a facilitator that somebody else runs', () => {
-  type Elsewhere = { settles: (authorization: Authorization) => Promise<string>; asked: string[] }
+  type Elsewhere = { settles: (authorization: VerifiedAuthorization) => Promise<string>; asked: string[] }
 
   /** Verifies everything; settles as it is told to. */
   async function elsewhere(all: Parties, header: string, { settles, asked }: Elsewhere) {

@@ -1,6 +1,5 @@
 import { chainIdOf } from '#contract/network.ts'
-import type { Authorization } from '#chains/evm/authorization.ts'
-import { callOf } from '#chains/evm/authorization.ts'
+import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import type { Chain, Transfer } from '../chains/chain.ts'
 import type { Call, Quote } from '../chains/contracts.ts'
 import type { Context } from '../context.ts'
@@ -20,7 +19,7 @@ import { settleOfficially } from './official.ts'
 import { orUndecided, outcome, Overtaken, seenOr, type Job, type Settled } from './outcome.ts'
 import { recordBroadcast } from './record.ts'
 
-type Held = { chain: Chain; held: HeldClaim; authorization: Authorization }
+type Held = { chain: Chain; held: HeldClaim; authorization: VerifiedAuthorization }
 
 const POLL_MS = 200
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { parseJson } from '#contract/json.ts'
 import { ProofCheck } from '#contract/proof.ts'
+import type { VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { coSign } from '../wallets/sign-call.ts'
 import type { Chain, Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
@@ -59,13 +60,14 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
   const chain = chainOf(context, job.terms.network.network)
   const { key, authorization, signature } = job.examined
   // Whoever has not signed takes no slot from whoever has.
-  if (authorization) await orUndecided(job.deadline.within(checkSignature({ chain, terms: job.terms, authorization, checklist: job.checklist })))
+  const verified =
+    authorization && (await orUndecided(job.deadline.within(checkSignature({ chain, terms: job.terms, authorization, checklist: job.checklist }))))
   if (key !== null) {
     const question = { accountId: job.accountId, network: chain.network.network, key, fingerprint: job.fingerprint }
     // The payee may have settled it alone, with what it was built for that.
     await followQuestion(context, question)
     try {
-      return await holding(context, job, { key, work: (held) => settleHeld(context, job, { chain, held }) })
+      return await holding(context, job, { key, work: (held) => settleHeld(context, job, { chain, held, verified }) })
     } catch (error) {
       // Or while this was under way: then what looks used is this very payment.
       const settled = error instanceof ProofRefused ? await followQuestion(context, question) : undefined
@@ -90,9 +92,9 @@ async function bringToOutcome(context: Context, job: Job): Promise<Settled> {
   })
 }
 
-async function settleHeld(context: Context, job: Job, { chain, held }: Held): Promise<Settled> {
-  const { bytes, authorization, signature } = job.examined
-  if (authorization) return settleAuthorization(context, job, { chain, held, authorization })
+async function settleHeld(context: Context, job: Job, { chain, held, verified }: Held & { verified?: VerifiedAuthorization }): Promise<Settled> {
+  const { bytes, signature } = job.examined
+  if (verified) return settleAuthorization(context, job, { chain, held, authorization: verified })
   const told = await askRemote(job)
   if (bytes && !(job.remote && job.examined.sponsor)) return settleSigned(context, job, { chain, held, bytes })
   return settleSeen(context, job, { chain, held, signature: signature ?? told })

@@ -4,7 +4,7 @@ import { parseJson } from '#contract/json.ts'
 import { callOf } from '#chains/evm/authorization.ts'
 import { openMinedTokenDesk, type MinedTokenDesk, type Parties } from '#testing/token-desk.ts'
 import { evmPayer, payBill, sendFrom } from '#testing/token-payers.ts'
-import { alter, refusal, refused } from '#testing/proofs.ts'
+import { alter, refusal, refused, withHighS } from '#testing/proofs.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import { describeSupported, settlePayment, verifyPayment } from './facilitator.ts'
 
@@ -121,13 +121,7 @@ describe.each(['eip3009', 'permit2'] as const)('%s', (method) => {
   test('with the twin of its signature is refused', async () => {
     const all = await desk.parties({ method })
     const header = await payBill(all.client, all.requirements)
-    const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
-    const twin = alter(header, (v) => {
-      const signature = String(v.payload.signature)
-      const s = (order - BigInt(`0x${signature.slice(66, 130)}`)).toString(16).padStart(64, '0')
-      return { ...v, payload: { ...v.payload, signature: `${signature.slice(0, 66)}${s}${signature.endsWith('1b') ? '1c' : '1b'}` } }
-    })
-    expect(await refusal(desk.receive(all, twin))).toEqual(refused('invalid_signature', 'signature'))
+    expect(await refusal(desk.receive(all, withHighS(header)))).toEqual(refused('invalid_signature', 'signature'))
   })
 
   test('in another token than the one that was asked for never passes', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ETHER_AMOUNT, ETHER_RESOURCE, openEtherDesk, type EtherDesk, type SentEther } from '#testing/ether-desk.ts'
-import { alter, refusal, refused } from '#testing/proofs.ts'
+import { alter, refusal, refused, withHighS } from '#testing/proofs.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { readPaymentBody } from '../payments/status.ts'
 import { followOnce } from '../watchers/follow.ts'
@@ -35,6 +35,7 @@ describe('the checks of a proof', () => {
     ],
     ['no resource', 'resource_mismatch', 'resource', (header: string) => alter(header, (value) => ({ ...value, resource: undefined }))],
     ['a signature of nobody', 'invalid_signature', 'signature', (header: string) => alterPayload(header, { signature: `0x${'ff'.repeat(65)}` })],
+    ['the high-s twin of the signature', 'invalid_signature', 'signature', withHighS],
     ['terms that were not signed', 'invalid_signature', 'signature', (header: string) => alterAccepted(header, { maxTimeoutSeconds: 61 })],
   ])('%s is refused as %s at %s', async (_, reason, check, change) => {
     const sent = await desk.send({ mined: 0 })

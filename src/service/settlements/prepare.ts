@@ -46,13 +46,13 @@ type Carrying = { chain: Chain; authorization: Authorization; priorityFeeAtomic:
 /** What the payer of a token signed, as a call that the payee makes. */
 async function prepareCall(context: Context, job: Job, { chain, authorization, priorityFeeAtomic }: Carrying): Promise<Prepared> {
   const { terms, checklist, deadline } = job
-  await orUndecided(deadline.within(checkSignature({ chain, terms, authorization, checklist })))
+  const verified = await orUndecided(deadline.within(checkSignature({ chain, terms, authorization, checklist })))
   const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
   const got = use.used ? (use.signature ?? 'carried out or cancelled') : 'never carried out'
   // What stands on the chain is public, and anybody could present it.
   checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: 'never carried out', got })
   checkValidity({ authorization, checklist }, context.now())
-  const built = await orUndecided(deadline.within(contractsOf(chain).build({ ...callOf(authorization), from: terms.payTo, priorityFeeAtomic })))
+  const built = await orUndecided(deadline.within(contractsOf(chain).build({ ...callOf(verified), from: terms.payTo, priorityFeeAtomic })))
   if (!built.ok && built.code === 'INSUFFICIENT_BALANCE') throw refuseBuilt(built, { recipientAddress: terms.payTo }, 0n)
   const simulated = built.ok ? 'accepted' : built.message
   checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: built.ok, expected: 'accepted', got: simulated })

@@ -1,4 +1,4 @@
-import { parseAbi, type Abi, type Hex, type PublicClient } from 'viem'
+import { decodeFunctionResult, encodeFunctionData, parseAbi, type Abi, type Hex, type PublicClient } from 'viem'
 import type { Network } from '#contract/network.ts'
 import type { Contracts, Quote } from '../contracts.ts'
 import { remember } from '../remember.ts'
@@ -24,16 +24,19 @@ export function openContracts(endpoints: EvmEndpoints, network: Network): Contra
   return {
     domain: remember(DOMAIN_TTL_MS, (token) => endpoints.ask((client) => readDomain(client, token as Hex))),
     async read({ address, abi, functionName, args }) {
+      const call = { abi: abi as Abi, functionName, args }
+      const data = encodeFunctionData(call)
       const answer = await endpoints.ask(async (client) => {
         try {
-          return { value: await client.readContract({ address, abi: abi as Abi, functionName, args }) }
+          return await client.call({ to: address, data })
         } catch (error) {
-          if (refusal(error) === undefined && !isEmptyAnswer(error)) throw error
+          if (refusal(error) === undefined) throw error
           return { error }
         }
       })
       if ('error' in answer) throw answer.error
-      return answer.value
+      // Outside `ask`: a contract that returns something else is no fault of the node that says so.
+      return decodeFunctionResult({ ...call, data: answer.data ?? '0x' })
     },
     code: (address) => endpoints.ask((client) => client.getCode({ address: address as Hex })),
     async quote({ from, to, data }) {

@@ -18,13 +18,25 @@ export async function readAlone({ facts, payment, expected }: Question): Promise
   return checkLocally(facts, payment, { expected, now: serverNow() })
 }
 
+/** The same; a message that the payer's key did not sign may be a contract's, which the reader's own node is asked. */
+async function readWithContract(question: Question): Promise<Check[]> {
+  const { payment, facts, expected } = question
+  const local = await readAlone(question)
+  const { body } = facts
+  const isMessage = body.kind === 'authorization' || body.kind === 'permit'
+  if (!isMessage || !local.some(({ name, state }) => name === 'signature' && state === 'bad')) return local
+  const { askPayerContract } = await import('./contract-signature.ts')
+  const answer = await askPayerContract({ payment, body, expected })
+  return local.map((check) => (check.name === 'signature' && answer !== null ? answer : check))
+}
+
 /** Checks and uses nothing up: the reader's own node, and the service where it may be asked. */
 export async function checkOnly(question: Question, askService: boolean): Promise<Result> {
   const { facts, payment, expected } = question
   // What names the payee for the network fee is no facilitator's to judge: only the payee can settle it.
   const own = settleKindOf(facts, expected.wallet) === 'co_sign'
   const [local, chain, service] = await Promise.all([
-    readAlone(question),
+    readWithContract(question),
     lookOnChain(facts, expected),
     askService && !own ? askWhetherGood(payment, expected) : undefined,
   ])
@@ -73,12 +85,17 @@ export function joined({ local, chain, service }: Looks): { checks: Check[]; use
   const news = service.filter(({ name, state }) => state === 'bad' || !READ_HERE.has(name))
   return {
     checks: [
-      ...local.filter(({ name, state }) => !(spent && state === 'bad' && name === 'window')),
+      ...local.filter((check) => !(spent && check.state === 'bad' && check.name === 'window') && !(wasCarriedOut(chain) && isOutdated(check))),
       ...chain.checks,
       ...news.filter((check) => !isOver(check)),
     ],
     used: service.some((check) => isOver(check) && check.name === 'single_use'),
   }
+}
+
+/** A contract may say something else of its signature once it was executed, for example after its owners changed. The token asked it then. */
+function isOutdated({ name, source, state }: Check): boolean {
+  return state !== 'ok' && name === 'signature' && source === 'chain'
 }
 
 /** The reader's node shows the very payment, perhaps in a block that is not deep enough yet. */

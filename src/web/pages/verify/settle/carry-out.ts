@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { numberToHex, toHex, type Hex } from 'viem'
 import * as v from 'valibot'
-import { callOf, type Authorization } from '#chains/evm/authorization.ts'
+import type { Authorization } from '#chains/evm/authorization.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { maxFeeAtomic } from '#chains/evm/fee.ts'
 import { describeSettlement, matchSettlement } from '#chains/evm/settlement.ts'
@@ -62,7 +62,7 @@ function chainOf({ authorization, expected, signed }: Carrying, stack: WalletSta
   return {
     ...stack.chain,
     feeCap: () => Promise.resolve(maxFeeAtomic(0n, { native: false })),
-    simulate: (order) => simulate(network, { payee: order.sender, authorization }),
+    simulate: (order, bytes) => simulate(network, { payee: order.sender, bytes }),
     // Whoever carries it out, the payee has the tokens: what the payer signed is looked for, not the transaction.
     read: async (order, built, sent) => {
       const reading = await watch.read({ ...order, sender: authorization.from }, { ...built, bytes: signed }, sent)
@@ -78,13 +78,15 @@ const Quantity = v.pipe(
 )
 
 /** The very call, tried out at the payee's own node, and whether the payee can pay the network for it. */
-async function simulate(network: Network, { payee, authorization }: { payee: string; authorization: Authorization }): Promise<Simulation> {
+async function simulate(network: Network, { payee, bytes }: { payee: string; bytes: Uint8Array }): Promise<Simulation> {
   const url = rpcUrlOf(network)
   const { symbol } = nativeAsset(network)
   try {
     const held = v.parse(Quantity, await callRpc(url, 'eth_getBalance', [payee, 'latest']))
     if (held === 0n) return { state: 'failed', reason: t`your account holds no ${symbol} for the network fee.` }
-    const { to, data }: { to: Hex; data: Hex } = callOf(authorization)
+    const call = decodeTransaction(bytes)
+    if (!call.ok) return { state: 'failed', reason: call.problem }
+    const { to, data } = call
     await callRpc(url, 'eth_call', [{ from: payee, to, data, value: numberToHex(0n) }, 'latest'])
     return { state: 'passed', changes: [] }
   } catch (error) {

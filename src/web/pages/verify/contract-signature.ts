@@ -1,0 +1,60 @@
+import { encodeFunctionData, parseAbi, type Hex } from 'viem'
+import { digestOf } from '#chains/evm/authorization.ts'
+import { chainIdOf } from '#contract/network.ts'
+import type { PaymentPayload } from '#x402/payload.ts'
+import { callRpc, RpcProblem, rpcUrlOf } from '../../rpc/call.ts'
+import { checkNode } from '../../rpc/check-node.ts'
+import type { Check } from './check.ts'
+import type { Body } from './facts.ts'
+import type { Expected } from './local-checks.ts'
+import { authorizationOf } from './settle/carry-out.ts'
+
+type Message = Extract<Body, { kind: 'authorization' | 'permit' }>
+type Question = { payment: PaymentPayload; body: Message; expected: Expected }
+
+const abi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
+const VALID = '0x1626ba7e'
+
+/**
+ * Asks a payer that is a contract, such as a Safe, whether it signed a message (EIP-1271), through the reader's own node. Null: the payer is no contract,
+ * so only its key can sign. `open`: the node, or the proof, does not say enough.
+ */
+export async function askPayerContract({ payment, body, expected }: Question): Promise<Check | null> {
+  const authorization = authorizationOf(body, expected)
+  const { from, signature } = authorization
+  const row = { name: 'signature', source: 'chain', expected: from } as const
+  const url = rpcUrlOf(expected.network)
+  try {
+    const node = await checkNode(expected.network, url)
+    if (!node.ok) return { ...row, state: 'open', got: node.problem }
+    if ((await callRpc(url, 'eth_getCode', [from, 'latest'])) === '0x') return null
+    const domain = domainOf(payment, body)
+    if (domain === null) return { ...row, state: 'open', got: 'the token’s name is not in the proof' }
+    const hash = digestOf(authorization, { chainId: chainIdOf(expected.network.network), ...domain })
+    const data = encodeFunctionData({ abi, functionName: 'isValidSignature', args: [hash, signature] })
+    return (await confirms(url, from, data))
+      ? { ...row, state: 'ok', got: from }
+      : { ...row, state: 'bad', got: 'the payer’s contract says no', reason: 'invalid_signature' }
+  } catch (error) {
+    if (error instanceof RpcProblem) return { ...row, state: 'open', got: error.message }
+    throw error
+  }
+}
+
+async function confirms(url: string, contract: Hex, data: Hex): Promise<boolean> {
+  try {
+    const answer = await callRpc(url, 'eth_call', [{ to: contract, data }, 'latest'])
+    return typeof answer === 'string' && answer.startsWith(VALID)
+  } catch (error) {
+    if (error instanceof RpcProblem && error.refused) return false
+    throw error
+  }
+}
+
+/** Permit2 has a domain of its own. Null: the proof does not say how the token names itself. */
+function domainOf(payment: PaymentPayload, body: Message): { name: string; version: string } | null {
+  if (body.kind === 'permit') return { name: '', version: '' }
+  if (payment.x402Version !== 2) return null
+  const { name, version } = payment.accepted.extra
+  return typeof name === 'string' && typeof version === 'string' ? { name, version } : null
+}
