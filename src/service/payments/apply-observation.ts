@@ -40,9 +40,8 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
       const owner = row.mode === 'received' ? undefined : await findBySignature(tx, { ...row, signature })
       if (owner && owner.id !== row.id) return 'taken'
       const path = pathFrom(row, seen)
-      // An order stays tied to a transaction that has paid it.
       const evidence =
-        path.length === 0 || row.mode === 'received' || row.signature === signature ? row.evidence : await attribute(tx, row, { transfer, signature, height })
+        row.mode === 'received' || path.length === 0 || isTied(row, signature) ? row.evidence : await attribute(tx, row, { transfer, signature, height })
       if (path.length > 0 && row.mode !== 'received' && evidence === null) return 'unproven'
       if (path.includes('confirmed') && row.mode !== 'received' && !seen.claimed) {
         const claimed = await useUp(tx, row, seen)
@@ -68,6 +67,11 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
     if (isUniqueViolation(error)) return 'taken'
     throw error
   }
+}
+
+/** An order stays tied to a transaction that has paid it; one that was under way when evidence was introduced ends by the rule it began with. */
+function isTied({ signature, evidence }: PaymentRecord, seen: string): boolean {
+  return evidence !== null && (signature === seen || evidence === 'unproven')
 }
 
 /** The transfer pays this order and nothing else, from the commit on that confirms it. A payer's own bookkeeping uses nothing up. */

@@ -129,9 +129,10 @@ CREATE TRIGGER "payment_direction" BEFORE INSERT ON "service"."payment" FOR EACH
 UPDATE "service"."payment" SET "direction" = "service"."payment_direction"("account_id", "network", "sender", "recipient")
 WHERE "sender" IN (SELECT "address" FROM "service"."wallet") OR "recipient" IN (SELECT "address" FROM "service"."wallet");
 --> statement-breakpoint
--- What tied a transfer to its order. An EVM order was confirmed by parties and amount alone: `admin payment unproven` lists those for a person.
+-- What tied a transfer to its order. An EVM order was found by parties and amount alone: `admin payment unproven` lists those for a person. Those under way
+-- end by the rules they began with.
 UPDATE "service"."payment" SET "evidence" = CASE WHEN "mode" = 'hosted' THEN 'hosted' WHEN "network" LIKE 'solana:%' THEN 'memo' ELSE 'unproven' END
-WHERE "mode" <> 'received' AND "signature" IS NOT NULL AND "status" IN ('confirmed', 'finalized', 'rolled_back');
+WHERE "mode" <> 'received' AND "status" IN ('pending', 'confirmed', 'finalized', 'rolled_back');
 --> statement-breakpoint
 -- What confirmed an order pays for nothing else.
 INSERT INTO "service"."claim" ("scope", "exclusive", "network", "key", "account_id", "fingerprint", "attempt", "lease_until", "payment_id", "checks", "consumed_at")
