@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Endpoint } from './endpoint.ts'
-import { atomic, decimal, paymentId, timestamp } from './fields.ts'
+import { atomic, boundedText, decimal, paymentId, timestamp } from './fields.ts'
 import { Fee, PaymentStatusBody } from './payment-body.ts'
 import { sendFields } from './send-fields.ts'
 import { SettlementBody, SettlementInput } from './settlement.ts'
@@ -70,7 +70,7 @@ export const transactionEndpoints = {
     summary: 'Report what was broadcast; the service checks the chain before it believes it',
     scope: 'transaction:build',
     audience: 'browser',
-    body: v.strictObject({ paymentId, signature: v.pipe(v.string(), v.maxLength(100, 'Expected at most 100 characters.')) }),
+    body: v.strictObject({ paymentId, signature: boundedText(100) }),
     response: PaymentStatusBody,
     problems: ['NOT_FOUND', 'IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
   },
