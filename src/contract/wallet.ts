@@ -2,6 +2,9 @@ import * as v from 'valibot'
 import { noNul, timestamp } from './fields.ts'
 import { PaymentStatusBody } from './payment-body.ts'
 
+/** An account has at most so many managed wallets. */
+export const MOST_WALLETS = 50
+
 /** A wallet of the account whose key the service holds. */
 const wallet = {
   walletId: v.string(),
