@@ -6,7 +6,7 @@ import { idempotency, socket, tokenPool, usage } from './db/schema/access.ts'
 import { KEPT_DAYS } from './idempotency/claim.ts'
 
 const EVERY_MS = 3_600_000
-/** Callers from ever new addresses leave a row each, for two minutes at most. */
+/** Callers from many addresses leave a row each, for two minutes at most. */
 const LIMITS_EVERY_MS = 60_000
 
 /** Removes what has no meaning any more: limits nobody used of late, old idempotency keys, leases of dead processes, fine usage figures of long ago. */

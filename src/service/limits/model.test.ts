@@ -26,7 +26,7 @@ let runs = 0
 type Process = Limits
 type Passed = { at: number; account: string; key: string }
 
-/** A world of its own: names that no other run uses, and one clock. `latency` is how long each half of a lease takes. */
+/** Processes under names that no other run uses, on one clock. `latency` is how long each half of a lease takes. */
 function createWorld(processes: number, latency: () => number = () => 0) {
   const run = `run ${++runs} `
   const clock = { ms: Date.parse('2026-11-21T10:00:00Z') + runs * 10_000_000 }
