@@ -11,6 +11,11 @@ export const keyId = v.pipe(v.string(), v.regex(/^key_[1-9A-HJ-NP-Za-km-z]{22}$/
 /** How long a rotated key stays valid beside its successor: not at all, a minute, 15 minutes, an hour, 6 hours, a day. */
 export const GRACE_SECONDS = [0, 60, 900, 3600, 21_600, 86_400] as const
 
+/** An account has at most so many valid keys, without those that a rotation replaced and whose grace runs. */
+export const MOST_KEYS = 20
+/** And at most so many with those. */
+export const MOST_KEYS_IN_ROTATION = 2 * MOST_KEYS
+
 const facts = {
   id: v.string(),
   name: v.string(),

@@ -4,14 +4,12 @@ import { utf8ToBytes } from '@noble/hashes/utils.js'
 export const SCOPES = ['payment:send', 'payment:receive', 'payment:read', 'transaction:build', 'token:read', 'keys:manage', 'wallets:manage'] as const
 export type Scope = (typeof SCOPES)[number]
 
+/** `requestsPerMinute`: what passes in any 60 seconds, at once or spread; of one key, and of all keys of an account together. */
 export const PLANS = {
   standard: { requestsPerMinute: 100, webSockets: 5, messagesPerSecond: 50 },
   premium: { requestsPerMinute: 1000, webSockets: 20, messagesPerSecond: 200 },
 } as const
 export type Plan = keyof typeof PLANS
-
-/** Requests a key may make at once beyond its minute's quota, as a share of the quota. */
-export const BURST = 1.2
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const KEY = /^pk_(live|test)_[0-9A-Za-z]{46}$/

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { address } from './address-field.ts'
+import { boundedText, networkName } from './fields.ts'
 import { Network } from './network.ts'
 import { Example, RELAY_AUDIENCES } from './relay-offer.ts'
 
@@ -34,6 +35,8 @@ export const PublicConfig = v.object({
 })
 export type PublicConfig = v.InferOutput<typeof PublicConfig>
 
+const challengeId = v.pipe(v.string(), v.regex(/^sic_[1-9A-HJ-NP-Za-km-z]{16,22}$/, 'Expected the id of a sign-in message.'))
+
 export const deskEndpoints = {
   config: { method: 'GET', path: '/config', response: PublicConfig },
   session: { method: 'GET', path: '/session', response: v.object({ session: v.nullable(Session) }) },
@@ -41,14 +44,14 @@ export const deskEndpoints = {
   sessionChallenge: {
     method: 'POST',
     path: '/session/challenge',
-    body: v.strictObject({ walletAddress: address, network: v.string() }),
+    body: v.strictObject({ walletAddress: address, network: networkName }),
     response: v.object({ id: v.string(), message: v.string(), expiresAt: v.number() }),
   },
   /** `signature`: hex on EVM, base58 on Solana. A further wallet joins the session that is open. */
   sessionCreate: {
     method: 'POST',
     path: '/session',
-    body: v.strictObject({ id: v.string(), signature: v.pipe(v.string(), v.maxLength(4096)) }),
+    body: v.strictObject({ id: challengeId, signature: boundedText(4096) }),
     response: v.object({ session: Session }),
   },
   sessionDelete: { method: 'DELETE', path: '/session', response: v.object({ session: v.null() }) },

@@ -7,39 +7,11 @@ import { commonProblems, type Endpoint } from './endpoint.ts'
 import { endpoints } from './endpoints.ts'
 import { parseJson } from './json.ts'
 import { problems } from './problem.ts'
+import { VALID_REQUESTS } from './valid-requests.ts'
 
 const rows = Object.entries<Endpoint>(endpoints)
 const browserRows = Object.entries<BrowserEndpoint>(browserEndpoints)
 const EVM = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
-const LINK_ID = `lnk_${'1'.repeat(22)}`
-const LINK = 'A'.repeat(80)
-
-/** For each schema that takes fields: a request it accepts, spelled as it comes over the wire. */
-const VALID: Record<string, string> = {
-  'transactionSend body': `{"walletAddress":"${EVM}","recipientAddress":"${EVM}","amount":0.01}`,
-  'paymentSend body': `{"walletAddress":"${EVM}","recipientAddress":"${EVM}","amount":0.01}`,
-  'walletCreate body': '{"family":"evm","name":"Payouts"}',
-  'apiKeyCreate body': '{"name":"till","scopes":["payment:read"]}',
-  'apiKeyRotate body': '{"graceSeconds":3600}',
-  'transactionSubmitted body': `{"paymentId":"pay_${'1'.repeat(22)}","signature":"0xabc"}`,
-  'transactionReceive body': `{"walletAddress":"${EVM}","paymentProof":"e30=","expectedAmount":0.01,"priorityFee":0.001}`,
-  'paymentReceive body': `{"walletAddress":"${EVM}","paymentProof":"e30=","expectedAmount":0.01}`,
-  'facilitatorVerify body': '{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}',
-  'facilitatorSettle body': '{"x402Version":2,"paymentPayload":{},"paymentRequirements":{}}',
-  'sessionChallenge body': `{"walletAddress":"${EVM}","network":"eip155:1"}`,
-  'sessionCreate body': '{"id":"x","signature":"y"}',
-  'linkCreate body': `{"network":"eip155:1","recipient":"${EVM}","amount":0.01}`,
-  'linkWithdraw body': `{"id":"${LINK_ID}"}`,
-  'linkRestore body': `{"id":"${LINK_ID}"}`,
-  'linkRead body': `{"link":"${LINK}"}`,
-  'linkPay body': `{"link":"${LINK}","walletAddress":"${EVM}"}`,
-  'hostedIntent body': `{"network":"eip155:1","from":"${EVM}","to":"${EVM}","asset":"ETH","amount":0.01,"signer":"${EVM}"}`,
-  'hostedSend body': '{"nonce":"x","signature":"y"}',
-  'keyApproval body': `{"signer":"${EVM}","deed":{"kind":"create","terms":{"name":"till","scopes":["payment:read"]}}}`,
-  'noteRead body': `{"paymentIds":["pay_${'1'.repeat(22)}"]}`,
-  'noteWrite body': `{"paymentIds":["pay_${'1'.repeat(22)}"]}`,
-  'relay body': '{"method":"GET","url":"https://shop.example/a","headers":[]}',
-}
 
 const inputs = [
   ...rows.flatMap(([name, { query, body }]) => [...(query ? [[`${name} query`, query] as const] : []), ...(body ? [[`${name} body`, body] as const] : [])]),
@@ -47,7 +19,7 @@ const inputs = [
 ]
 
 describe.each(inputs)('%s', (name, schema) => {
-  const valid = VALID[name] ?? '{}'
+  const valid = VALID_REQUESTS[name] ?? '{}'
 
   test('takes a valid request', () => {
     expect(v.safeParse(schema, parseJson(valid)).issues).toBeUndefined()

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { boundedText } from './fields.ts'
 import { PaymentStatusBody } from './payment-body.ts'
 
 /** What the stream tells of: a payment changed its status, a proof was found good, the payment of a proof is settled on its chain. */
@@ -18,11 +19,11 @@ export type PaymentEvent = v.InferOutput<typeof PaymentEvent>
 /** A message of the live stream of any kind. */
 export const StreamEvent = v.object({ type: v.picklist(EVENT_KINDS), ...streamed })
 
-const keys = v.pipe(v.array(v.string()), v.minLength(1, 'Expected at least one key.'), v.maxLength(50, 'Expected at most 50 keys.'))
+const keys = v.pipe(v.array(boundedText(100)), v.minLength(1, 'Expected at least one key.'), v.maxLength(50, 'Expected at most 50 keys.'))
 
 /** What a client says on `GET /ws`. */
 export const SocketRequest = v.variant('method', [
-  v.strictObject({ method: v.literal('authenticate'), apiKey: v.string() }),
+  v.strictObject({ method: v.literal('authenticate'), apiKey: boundedText(200) }),
   v.strictObject({
     method: v.literal('subscribe'),
     keys,

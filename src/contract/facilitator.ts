@@ -1,11 +1,12 @@
 import * as v from 'valibot'
+import { noNul } from './fields.ts'
 import { ProofCheck } from './proof.ts'
 
 /** The x402 facilitator interface, both versions, as its clients send it. What is within is read by the programs that settle. */
 export const FacilitatorInput = v.strictObject({
   x402Version: v.picklist([1, 2]),
-  paymentPayload: v.record(v.string(), v.unknown()),
-  paymentRequirements: v.record(v.string(), v.unknown()),
+  paymentPayload: v.pipe(v.record(v.string(), v.unknown()), noNul()),
+  paymentRequirements: v.pipe(v.record(v.string(), v.unknown()), noNul()),
 })
 export type FacilitatorInput = v.InferOutput<typeof FacilitatorInput>
 

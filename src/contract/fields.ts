@@ -1,8 +1,24 @@
 import * as v from 'valibot'
-import { LosslessNumber, stringifyJson } from './json.ts'
+import { holdsNul, LosslessNumber, stringifyJson } from './json.ts'
 import { isPaymentId } from './payment.ts'
 
 /** Field types that several endpoints share. Each reads the wire into what the programs use inside. */
+
+/** Refuses a NUL character at any depth: Postgres stores none. */
+export function noNul<Value>() {
+  return v.check<Value, string>((value) => !holdsNul(value), 'Expected text without a NUL character.')
+}
+
+/** Text of at most so many characters, none of them NUL: what a caller may say where no pattern can be asked for. */
+export function boundedText(max: number) {
+  return v.pipe(v.string(), v.maxLength(max, `Expected at most ${max} characters.`), noNul())
+}
+
+/** A CAIP-2 chain id as a caller names it. Which ones there are, the configuration says. */
+export const networkName = v.pipe(v.string(), v.regex(/^[-:_a-zA-Z0-9]{1,41}$/, 'Expected a CAIP-2 chain id such as eip155:8453.'))
+
+/** An asset as a caller names it: an address, or a symbol, which need not be in Latin letters. */
+export const assetName = boundedText(64)
 
 /** A JSON number whose digits count: in as number or `LosslessNumber`, inside as its source text. */
 export const decimal = v.pipe(
@@ -29,8 +45,7 @@ export const paymentId = v.pipe(v.string(), v.check(isPaymentId, 'Expected pay_ 
 export const timestamp = v.pipe(v.number(), v.integer())
 
 export const resource = v.pipe(
-  v.string(),
-  v.maxLength(2048, 'Expected at most 2048 characters.'),
+  boundedText(2048),
   v.check((text) => /^https?:\/\/\S+$/i.test(text) && URL.canParse(text), 'Expected an absolute http or https URL.'),
 )
 

@@ -1,10 +1,11 @@
 import * as v from 'valibot'
 import { address } from './address-field.ts'
-import { atomic, decimal, resource } from './fields.ts'
+import { assetName, atomic, boundedText, decimal, networkName, noNul, resource } from './fields.ts'
 
 /** Payments from managed wallets, for operators: the proxy's own, and off unless whoever runs it says otherwise. */
 
-const text = (max: number) => v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected some text.'), v.maxLength(max, `Expected at most ${max} characters.`))
+const text = (max: number) =>
+  v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected some text.'), v.maxLength(max, `Expected at most ${max} characters.`), noNul())
 
 /** A wallet that the service signs for, and how much of an asset may leave it from here. */
 export const HostedWallet = v.object({
@@ -19,6 +20,8 @@ export const HostedWallet = v.object({
 })
 export type HostedWallet = v.InferOutput<typeof HostedWallet>
 
+const intentNonce = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/, 'Expected the nonce of a payment to sign.'))
+
 export const hostedEndpoints = {
   /** None while it is off. */
   hostedWallets: { method: 'GET', path: '/hosted', response: v.object({ wallets: v.array(HostedWallet) }) },
@@ -27,10 +30,10 @@ export const hostedEndpoints = {
     method: 'POST',
     path: '/hosted/intent',
     body: v.strictObject({
-      network: v.string(),
+      network: networkName,
       from: address,
       to: address,
-      asset: v.string(),
+      asset: assetName,
       amount: decimal,
       resource: v.optional(resource),
       description: v.optional(text(200)),
@@ -47,7 +50,7 @@ export const hostedEndpoints = {
   hostedSend: {
     method: 'POST',
     path: '/hosted/send',
-    body: v.strictObject({ nonce: v.string(), signature: v.pipe(v.string(), v.maxLength(200)) }),
+    body: v.strictObject({ nonce: intentNonce, signature: boundedText(200) }),
     response: v.object({ state: v.picklist(['sent', 'unknown']), paymentId: v.nullable(v.string()) }),
   },
 } as const

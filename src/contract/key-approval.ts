@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ApiKeyInput, keyId, RotationInput, type ApiKeyRow, type GRACE_SECONDS } from './api-key-body.ts'
-import { timestamp } from './fields.ts'
+import { boundedText, timestamp } from './fields.ts'
 
 /**
  * What an operator signs before a key is made or replaced: whoever steals a session has no wallet, and makes no key. The proxy writes the text, the
@@ -21,10 +21,10 @@ export const keyApprovalEndpoints = {
     path: '/api-keys/approval',
     body: v.strictObject({
       /** The operator's wallet that will sign. */
-      signer: v.pipe(v.string(), v.maxLength(64)),
+      signer: boundedText(64),
       deed: v.variant('kind', [
         v.strictObject({ kind: v.literal('create'), terms: ApiKeyInput }),
-        v.strictObject({ kind: v.literal('rotate'), id: keyId, name: v.pipe(v.string(), v.maxLength(100)), ...RotationInput.entries }),
+        v.strictObject({ kind: v.literal('rotate'), id: keyId, name: boundedText(100), ...RotationInput.entries }),
       ]),
     }),
     response: v.object({ id: v.string(), message: v.string(), expiresAt: timestamp }),

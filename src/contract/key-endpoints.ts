@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { ApiKeyInput, ApiKeyRow, keyId, NewApiKeyBody, RotationInput } from './api-key-body.ts'
+import { ApiKeyInput, ApiKeyRow, keyId, MOST_KEYS, NewApiKeyBody, RotationInput } from './api-key-body.ts'
 import type { Endpoint } from './endpoint.ts'
 import { timestamp } from './fields.ts'
 import { UsageBody, UsageQuery } from './usage.ts'
-import { NewWallet, WalletBody, WalletList } from './wallet.ts'
+import { MOST_WALLETS, NewWallet, WalletBody, WalletList } from './wallet.ts'
 
 /** Additions: an account's keys, their usage, and its managed wallets. */
 export const keyEndpoints = {
@@ -21,7 +21,7 @@ export const keyEndpoints = {
   apiKeyCreate: {
     method: 'POST',
     path: '/api-keys',
-    summary: 'Make an API key; the key itself is shown in this answer and never again',
+    summary: `Make an API key; the key itself is shown in this answer and never again. An account has at most ${MOST_KEYS} valid keys (\`FORBIDDEN\` beyond)`,
     scope: 'keys:manage',
     audience: 'browser',
     body: ApiKeyInput,
@@ -33,7 +33,7 @@ export const keyEndpoints = {
   apiKeyRotate: {
     method: 'POST',
     path: '/api-keys/:id/rotate',
-    summary: 'Replace an API key; the old one stays valid until the grace ends',
+    summary: 'Replace an API key; the old one stays valid until the grace ends, and does not count among the keys of the account',
     scope: 'keys:manage',
     audience: 'browser',
     params: v.object({ id: keyId }),
@@ -76,7 +76,7 @@ export const keyEndpoints = {
   walletCreate: {
     method: 'POST',
     path: '/wallets',
-    summary: 'Make a wallet that the service signs for',
+    summary: `Make a wallet that the service signs for. An account has at most ${MOST_WALLETS} (\`FORBIDDEN\` beyond)`,
     scope: 'wallets:manage',
     audience: 'key',
     body: NewWallet,

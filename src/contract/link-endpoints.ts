@@ -1,13 +1,14 @@
 import * as v from 'valibot'
 import { endpoints } from './endpoints.ts'
 import { address } from './address-field.ts'
-import { decimal, resource, timestamp } from './fields.ts'
+import { assetName, boundedText, decimal, networkName, noNul, resource, timestamp } from './fields.ts'
 import { LINK_STATES, LinkTerms, returnUrl } from './payment-link.ts'
 
 /** Payment links: the proxy's own. A link goes in bodies, never in the proxy's addresses. */
 
-const text = (max: number) => v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected some text.'), v.maxLength(max, `Expected at most ${max} characters.`))
-const linkText = v.pipe(v.string(), v.minLength(1), v.maxLength(6000))
+const text = (max: number) =>
+  v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected some text.'), v.maxLength(max, `Expected at most ${max} characters.`), noNul())
+const linkText = v.pipe(boundedText(6000), v.minLength(1))
 const linkId = v.pipe(v.string(), v.regex(/^lnk_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected lnk_ and 22 base58 characters.'))
 
 /** A link as its seller sees it. */
@@ -33,11 +34,11 @@ export const linkEndpoints = {
     method: 'POST',
     path: '/links',
     body: v.strictObject({
-      network: v.string(),
+      network: networkName,
       /** One of the seller's wallets. */
       recipient: address,
       /** An address or a configured symbol; native otherwise. */
-      asset: v.optional(v.string()),
+      asset: v.optional(assetName),
       /** Without it the buyer chooses. */
       amount: v.optional(decimal),
       resource: v.optional(v.pipe(resource, v.maxLength(500, 'Expected at most 500 characters.'))),

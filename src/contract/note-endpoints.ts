@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { paymentId, timestamp } from './fields.ts'
+import { boundedText, paymentId, timestamp } from './fields.ts'
 
 /** What sellers write beside their payments. The proxy keeps it; the service and the payer never see it. */
 
@@ -41,13 +41,7 @@ export const noteEndpoints = {
       paymentIds,
       addLabels: v.optional(Labels),
       removeLabels: v.optional(Labels),
-      note: v.optional(
-        v.pipe(
-          v.string(),
-          v.maxLength(2000, 'Expected at most 2000 characters.'),
-          v.check((text) => !text.includes('\0'), 'Expected text.'),
-        ),
-      ),
+      note: v.optional(boundedText(2000)),
       reconciled: v.optional(v.boolean()),
     }),
     response: Notes,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Endpoint } from './endpoint.ts'
 import { address } from './address-field.ts'
-import { atomic, paymentId, timestamp, wholeNumber } from './fields.ts'
+import { assetName, atomic, boundedText, networkName, paymentId, timestamp, wholeNumber } from './fields.ts'
 import { PaymentRow, PaymentStatusBody } from './payment-body.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 import { sendFields } from './send-fields.ts'
@@ -12,7 +12,7 @@ const list = {
   limit: v.optional(wholeNumber(1, 500), '50'),
   offset: v.optional(wholeNumber(0, 1_000_000_000), '0'),
   /** Additions from here on. `cursor` comes from `nextCursor` and takes the place of `offset`. */
-  cursor: v.optional(v.pipe(v.string(), v.maxLength(200, 'Expected nextCursor of an answer before.'))),
+  cursor: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_=.:+/-]{0,200}$/, 'Expected nextCursor of an answer before.'))),
   /** One status or several with commas. */
   status: v.optional(
     v.pipe(
@@ -21,14 +21,14 @@ const list = {
       v.array(v.picklist(PAYMENT_STATUSES)),
     ),
   ),
-  network: v.optional(v.string()),
-  asset: v.optional(v.string()),
+  network: v.optional(networkName),
+  asset: v.optional(assetName),
   since: v.optional(wholeNumber(0, 999_999_999_999_999)),
   until: v.optional(wholeNumber(0, 999_999_999_999_999)),
-  minAmount: v.optional(v.string()),
-  maxAmount: v.optional(v.string()),
+  minAmount: v.optional(boundedText(100)),
+  maxAmount: v.optional(boundedText(100)),
   /** Payment id, signature, address, `metadata.referenceId`, or the start of the resource. */
-  q: v.optional(v.pipe(v.string(), v.minLength(1, 'Expected some text.'), v.maxLength(300, 'Expected at most 300 characters.'))),
+  q: v.optional(v.pipe(boundedText(300), v.minLength(1, 'Expected some text.'))),
 }
 
 const page = {

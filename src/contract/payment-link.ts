@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { atomic, timestamp } from './fields.ts'
+import { atomic, boundedText, timestamp } from './fields.ts'
 
 /**
  * A payment link: what a seller asks for, signed by the seller's proxy. The terms stand in the link itself, so that a page can compare
@@ -17,7 +17,7 @@ export const LINK_STATES = ['open', 'expired', 'used', 'withdrawn'] as const
 export type LinkState = (typeof LINK_STATES)[number]
 
 /** The scheme is the seller's, the host is shown to the buyer, and no name or password hides a host behind another. */
-export const returnUrl = v.pipe(v.string(), v.maxLength(500, 'Expected at most 500 characters.'), v.check(isReturnUrl, 'Expected a whole web address.'))
+export const returnUrl = v.pipe(boundedText(500), v.check(isReturnUrl, 'Expected a whole web address.'))
 
 /** What is asked for. Amounts in atomic units, times in Unix milliseconds; null is not set. */
 export const LinkTerms = v.object({

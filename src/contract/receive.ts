@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { address } from './address-field.ts'
-import { atomic, decimal, describe, plainNumber, resource, timestamp } from './fields.ts'
+import { assetName, atomic, boundedText, decimal, describe, networkName, plainNumber, resource, timestamp } from './fields.ts'
 import { PAYMENT_STATUSES } from './payment.ts'
 import { ProofCheck } from './proof.ts'
 
@@ -19,16 +19,16 @@ export const proofFields = {
   /** The payee. */
   walletAddress: address,
   /** The value of `X-PAYMENT` or `PAYMENT-SIGNATURE`. */
-  paymentProof: v.string(),
+  paymentProof: boundedText(65_536),
   expectedAmount: decimal,
   resource: v.optional(resource),
-  facilitatorUrl: v.optional(v.pipe(v.string(), v.maxLength(2048, 'Expected at most 2048 characters.'))),
+  facilitatorUrl: v.optional(boundedText(2048)),
   /** Additions from here on. CAIP-2; the account's default of the wallet's family otherwise. */
-  network: v.optional(v.string()),
+  network: v.optional(networkName),
   /** An address or a configured symbol; native otherwise. */
-  asset: v.optional(v.string()),
+  asset: v.optional(assetName),
   /** Solana: the memo that was asked for; without it, or beside it where a resource is named, the memo may be the id of a payment of this account for it. */
-  memo: v.optional(v.pipe(v.string(), v.minLength(1, 'Expected a memo.'), v.maxLength(256, 'Expected at most 256 characters.'))),
+  memo: v.optional(v.pipe(boundedText(256), v.minLength(1, 'Expected a memo.'))),
   /** Unix milliseconds between which the payment must have landed, with a minute's grace: what the seller told the payer. */
   notBefore: v.optional(timestamp),
   expiresAt: v.optional(timestamp),

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { boundedText } from './fields.ts'
 
 /** A request that the proxy makes for a browser, because another site's CORS hides its answers from pages. */
 
@@ -13,13 +14,12 @@ const headerValue = v.pipe(v.string(), v.regex(/^[\x20-\x7e\t]{0,8192}$/, 'Expec
 export const RelayInput = v.strictObject({
   method: v.picklist(RELAY_METHODS),
   url: v.pipe(
-    v.string(),
-    v.maxLength(2048, 'Expected at most 2048 characters.'),
+    boundedText(2048),
     v.check((text) => URL.canParse(text), 'Expected an address such as https://example.org/article.'),
   ),
   headers: v.pipe(v.array(v.strictTuple([headerName, headerValue])), v.maxLength(MAX_RELAYED_HEADERS, `Expected at most ${MAX_RELAYED_HEADERS} headers.`)),
   /** Sent as UTF-8. */
-  body: v.optional(v.pipe(v.string(), v.maxLength(32_768, 'Expected at most 32768 characters.'))),
+  body: v.optional(boundedText(32_768)),
 })
 export type RelayInput = v.InferOutput<typeof RelayInput>
 

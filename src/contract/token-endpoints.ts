@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Endpoint } from './endpoint.ts'
 import { address } from './address-field.ts'
-import { atomic } from './fields.ts'
+import { atomic, networkName } from './fields.ts'
 
 /** Tokens (specification section 4, Other). */
 export const tokenEndpoints = {
@@ -13,7 +13,7 @@ export const tokenEndpoints = {
     audience: 'browser',
     params: v.object({ mintAddress: address }),
     /** `owner`: whose allowance for Permit2 is told. */
-    query: v.strictObject({ network: v.optional(v.string()), owner: v.optional(address) }),
+    query: v.strictObject({ network: v.optional(networkName), owner: v.optional(address) }),
     response: v.object({
       success: v.literal(true),
       address: v.string(),

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Endpoint } from './endpoint.ts'
-import { atomic, decimal, paymentId, plainNumber, timestamp } from './fields.ts'
+import { atomic, boundedText, decimal, paymentId, plainNumber, timestamp } from './fields.ts'
 import { Fee, PaymentStatusBody } from './payment-body.ts'
 import { PayerEvidenceRequest } from './payer-evidence.ts'
 import { sendFields } from './send-fields.ts'
@@ -83,7 +83,7 @@ export const transactionEndpoints = {
      */
     body: v.strictObject({
       paymentId,
-      signature: v.pipe(v.string(), v.maxLength(100, 'Expected at most 100 characters.')),
+      signature: boundedText(100),
       payerSignature: v.optional(v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{130}$/, 'Expected 0x and 130 hex digits.'))),
       payerNonce: v.optional(
         v.pipe(

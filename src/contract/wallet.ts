@@ -1,6 +1,9 @@
 import * as v from 'valibot'
-import { timestamp } from './fields.ts'
+import { noNul, timestamp } from './fields.ts'
 import { PaymentStatusBody } from './payment-body.ts'
+
+/** An account has at most so many managed wallets. */
+export const MOST_WALLETS = 50
 
 /** A wallet of the account whose key the service holds. */
 const wallet = {
@@ -20,7 +23,7 @@ export const WalletBody = v.object({ success: v.literal(true), ...wallet })
 /** A key is made by the service and never leaves it; an existing one is brought in by the operator alone, on the service's machine. */
 export const NewWallet = v.strictObject({
   family: v.picklist(['evm', 'solana']),
-  name: v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected a name.'), v.maxLength(100, 'Expected at most 100 characters.')),
+  name: v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected a name.'), v.maxLength(100, 'Expected at most 100 characters.'), noNul()),
 })
 
 /** What is told of a payment from a managed wallet; `estimatedConfirmation` in words, for people. */

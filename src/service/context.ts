@@ -4,6 +4,7 @@ import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Chain } from './chains/chain.ts'
 import type { ServiceConfig } from './config.ts'
+import type { Limits } from './limits/limits.ts'
 import type { KeyVault } from './wallets/vault.ts'
 import type { UsageLog } from './usage/usage-log.ts'
 
@@ -16,6 +17,7 @@ export type Context = {
   vault: KeyVault
   log: Logger
   usage: UsageLog
+  limits: Limits
   now: () => Date
 }
 

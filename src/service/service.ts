@@ -8,6 +8,8 @@ import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
 import { startEventStream } from './events/stream.ts'
 import { startHousekeeping } from './housekeeping.ts'
 import { startServer } from './http/server.ts'
+import { leaseTokens } from './limits/lease-tokens.ts'
+import { Limits } from './limits/limits.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { startFolding } from './payments/history-folding.ts'
@@ -40,7 +42,12 @@ export async function createService(config: ServiceConfig, overrides: { now?: ()
   if (database.engine === 'pglite') await endPredecessor(database.db)
   const chains = createChains(config.networks)
   stack.defer(async () => void (await Promise.all([...chains.values()].map((chain) => chain.close()))))
-  const context: Context = { config, db: database.db, chains, vault, log, usage: createUsageLog(database.db), now: overrides.now ?? (() => new Date()) }
+  const limits = new Limits({
+    lease: (requests) => leaseTokens(database.db, requests),
+    onWarning: (error) => log.warn({ err: error }, 'unspent tokens of limits not given back'),
+  })
+  stack.defer(() => limits.close())
+  const context: Context = { config, db: database.db, chains, vault, log, usage: createUsageLog(database.db), limits, now: overrides.now ?? (() => new Date()) }
   stack.defer(startFlushing(context))
   stack.defer(startFolding(context))
   const metrics = createMetrics()

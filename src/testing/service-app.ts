@@ -12,6 +12,8 @@ import type { ReadPayment } from '#service/events/to-message.ts'
 import { startServer } from '#service/http/server.ts'
 import { createAccount } from '#service/keys/create-account.ts'
 import { createKey } from '#service/keys/create-key.ts'
+import { leaseTokens } from '#service/limits/lease-tokens.ts'
+import { Limits } from '#service/limits/limits.ts'
 import { createLog } from '#service/log.ts'
 import { createMetrics } from '#service/metrics.ts'
 import { examples } from '#service/openapi/examples.ts'
@@ -70,6 +72,8 @@ export async function startTestApp({
 }: Options): Promise<TestApp> {
   await using stack = new AsyncDisposableStack()
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
+  const requestLimits = new Limits({ lease: (requests) => leaseTokens(database.db, requests) })
+  stack.defer(() => requestLimits.close())
   const context: Context = {
     config: { host: '127.0.0.1', port: 0, database: target, networks: [], logLevel: 'info', vaultKey: { file: 'unused' }, crashAt: undefined },
     db: database.db,
@@ -78,6 +82,7 @@ export async function startTestApp({
     ...parts,
     log: createLog(log ? 'debug' : 'silent', log),
     usage: createUsageLog(database.db),
+    limits: requestLimits,
     now,
   }
   stack.defer(startFlushing(context))

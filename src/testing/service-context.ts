@@ -7,6 +7,8 @@ import { createChains } from '#service/chains/create.ts'
 import type { Actor, Context } from '#service/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { createAccount } from '#service/keys/create-account.ts'
+import { leaseTokens } from '#service/limits/lease-tokens.ts'
+import { Limits } from '#service/limits/limits.ts'
 import { createLog } from '#service/log.ts'
 import { createVault } from '#service/wallets/file-vault.ts'
 import { createUsageLog } from '#service/usage/usage-log.ts'
@@ -20,6 +22,8 @@ export async function openContext(networks: readonly Network[], options: { engin
   await using stack = new AsyncDisposableStack()
   const target = beside ? beside.config.database : stack.use(await createTestDatabase(options.engine ?? 'postgres')).target
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
+  const limits = new Limits({ lease: (requests) => leaseTokens(database.db, requests) })
+  stack.defer(() => limits.close())
   const context: Context = {
     config: { host: '127.0.0.1', port: 0, database: target, networks: [...networks], logLevel: 'silent', vaultKey: { file: 'unused' }, crashAt: undefined },
     db: database.db,
@@ -27,6 +31,7 @@ export async function openContext(networks: readonly Network[], options: { engin
     vault: beside?.vault ?? createVault(randomBytes(32)),
     log: createLog('silent'),
     usage: createUsageLog(database.db),
+    limits,
     now: options.now ?? (() => new Date()),
   }
   const actor = await openAccount(context)

@@ -1,4 +1,4 @@
-import { JsonProblem, parseJson, stringifyJson } from '#contract/json.ts'
+import { holdsNul, JsonProblem, parseJson, stringifyJson } from '#contract/json.ts'
 
 /** The header values of x402: standard base64 of JSON, in both directions. */
 
@@ -10,7 +10,8 @@ export type DecodedHeader = { ok: true; value: unknown } | { ok: false; problem:
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /**
- * Reads a header value. Only the canonical spelling counts: padded, standard alphabet, no bits left over, at most 8 KiB, valid UTF-8, strict JSON.
+ * Reads a header value. Only the canonical spelling counts: padded, standard alphabet, no bits left over, at most 8 KiB, valid UTF-8, strict JSON,
+ * no NUL character in it.
  * One value therefore has one spelling up to its JSON, and nothing here throws on foreign text.
  */
 export function decodeHeader(text: string): DecodedHeader {
@@ -18,7 +19,8 @@ export function decodeHeader(text: string): DecodedHeader {
   const bytes = decodeBase64(text)
   if (!bytes) return { ok: false, problem: 'The proof is not canonical base64.' }
   try {
-    return { ok: true, value: parseJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)) }
+    const value = parseJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+    return holdsNul(value) ? { ok: false, problem: 'The proof holds a NUL character.' } : { ok: true, value }
   } catch (error) {
     if (error instanceof JsonProblem) return { ok: false, problem: `The proof is not readable: ${error.message}` }
     if (error instanceof TypeError) return { ok: false, problem: 'The proof is not valid UTF-8.' }

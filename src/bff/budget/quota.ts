@@ -1,7 +1,10 @@
 /** The rate-limit headers of one answer of the service. */
 export type RateHeaders = { limit: number; remaining: number }
 
-/** What is left of the API key's plan, as the service last told it, with what has come back since. */
+/**
+ * What is left of the API key's plan, as the service last told it, with what has come back since. That is an estimate: the service frees a request
+ * about a minute after it passed, here the plan comes back evenly. Each answer corrects it, and a refusal (`block`) ends it.
+ */
 export class Quota {
   #limit: number
   #remaining: number

@@ -38,6 +38,10 @@ test('a payment from a managed wallet is one payment, however often and at once 
   expect(await hosted.paidOut()).toBe(1)
 })
 
+test.each(['\0', 'x', 'a'.repeat(10_000)])('a payment from a managed wallet is named by its nonce: %j is refused with a sentence', async (nonce) => {
+  expect(await hosted.send(nonce, '0x')).toMatchObject({ status: 400, json: { error: { code: 'INVALID_PARAMETERS', details: { nonce: expect.any(String) } } } })
+})
+
 test('a payment from a managed wallet is off unless it is configured', async () => {
   const intent = await hosted.prepared()
   hosted.desk.bff.context.config.hosted = []

@@ -29,7 +29,7 @@ export const keyCommands: Commands = {
         requestsPerMinute: read(values, 'requests-per-minute', [v.optional(quota), 'a number from 1 to 999999']),
       }
       if (input.expiresAt && input.expiresAt <= now) throw new UsageError('--expires: expected a date to come.')
-      const created = await createKey(db, input)
+      const created = await createKey(db, { ...input, now })
       return { value: { ...created, ...input }, text: `Key ${created.id}. It is shown this once:\n\n${created.key}\n` }
     },
   },

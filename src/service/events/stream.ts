@@ -6,7 +6,6 @@ import type { Context } from '../context.ts'
 import { ANONYMOUS_PER_MINUTE } from '../http/identify.ts'
 import { addressKey } from '../limits/address-key.ts'
 import { BEAT_MS, beatSockets, extendSockets, releaseSocket } from '../limits/socket-lease.ts'
-import { takeRequest } from '../limits/take.ts'
 import type { Metrics } from '../metrics.ts'
 import { openConnection, type Connection, type StreamOptions } from './connection.ts'
 import { EVENT_CHANNEL } from './record.ts'
@@ -98,8 +97,8 @@ export async function startEventStream(context: Context, { listen, metrics, read
 async function admit(context: Context, request: IncomingMessage): Promise<string | undefined> {
   if (request.url?.split('?', 1)[0] !== '/ws') return plainAnswer('404 Not Found')
   try {
-    // A bucket of its own: wrong keys from the same address must not keep the stream from coming back.
-    const verdict = await takeRequest(context.db, `ws:${addressKey(request.socket.remoteAddress ?? 'local')}`, ANONYMOUS_PER_MINUTE)
+    // A limit apart: wrong keys from the same address must not keep the stream from coming back.
+    const verdict = await context.limits.take([{ pool: `ws:${addressKey(request.socket.remoteAddress ?? 'local')}`, perMinute: ANONYMOUS_PER_MINUTE }])
     return verdict.allowed ? undefined : plainAnswer('429 Too Many Requests', verdict.retryAfter)
   } catch (error) {
     context.log.error({ err: error }, 'upgrade failed')

@@ -4,7 +4,7 @@ import { ProblemError } from '#contract/problem.ts'
 import type { Context } from '../context.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import { addressKey } from '../limits/address-key.ts'
-import { takeRequest } from '../limits/take.ts'
+import { limitsOf } from '../limits/limits-of.ts'
 import type { HttpEnv } from './env.ts'
 
 const BEARER = /^Bearer +(\S+)$/i
@@ -12,14 +12,14 @@ const BEARER = /^Bearer +(\S+)$/i
 /** What an address may ask per minute without a valid key. */
 export const ANONYMOUS_PER_MINUTE = PLANS.standard.requestsPerMinute
 
-/** Finds out who asks and counts the request: against the key's plan, or against the address when there is no valid key. */
+/** Finds out who asks and counts the request: against the account's plan and the key's limit, or against the address when there is no valid key. */
 export function identify(context: Context): MiddlewareHandler<HttpEnv> {
   return async (c, next) => {
     const key = BEARER.exec(c.req.header('authorization') ?? '')?.[1]
     const caller = key ? await authenticate(context.db, key, context.now()) : undefined
     c.set('caller', caller)
-    const bucket = caller ? caller.keyId : addressKey(c.env?.incoming?.socket.remoteAddress ?? 'local')
-    const verdict = await takeRequest(context.db, bucket, caller?.requestsPerMinute ?? ANONYMOUS_PER_MINUTE)
+    const limits = caller ? limitsOf(caller) : [{ pool: addressKey(c.env?.incoming?.socket.remoteAddress ?? 'local'), perMinute: ANONYMOUS_PER_MINUTE }]
+    const verdict = await context.limits.take(limits)
     c.header('X-RateLimit-Limit', String(verdict.limit))
     c.header('X-RateLimit-Remaining', String(verdict.remaining))
     c.header('X-RateLimit-Reset', String(verdict.reset))

@@ -4,7 +4,6 @@ import { ProblemError } from '#contract/problem.ts'
 import type { Actor, Context } from '../context.ts'
 import { findWalletByAddress } from '../db/wallets.ts'
 import { addressKey } from '../limits/address-key.ts'
-import { takeRequest } from '../limits/take.ts'
 import type { HttpEnv } from './env.ts'
 
 /** In place of the id of a key. */
@@ -32,7 +31,7 @@ export async function actKeyless(c: HttpContext<HttpEnv>, context: Context, endp
 
 async function countSettlement(c: HttpContext<HttpEnv>, context: Context): Promise<void> {
   const address = keylessAddress(c)
-  const { allowed, retryAfter, limit } = await takeRequest(context.db, `settle ${address}`, KEYLESS_PER_MINUTE)
+  const { allowed, retryAfter, limit } = await context.limits.take([{ pool: `settle ${address}`, perMinute: KEYLESS_PER_MINUTE }])
   if (!allowed) throw new ProblemError('RATE_LIMIT', { retryAfter, details: { limit: `${limit} payments per minute without a key` } })
 }
 

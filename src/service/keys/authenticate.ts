@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, lt, or } from 'drizzle-orm'
+import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import { PLANS, isApiKey, type Scope } from '#contract/api-key.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Actor } from '../context.ts'
@@ -6,8 +6,8 @@ import { account, apiKey } from '../db/schema/access.ts'
 import { hashKey } from './hash-key.ts'
 import { lowerPlan } from './plan-order.ts'
 
-/** An actor, the quota of its key, and the scopes that the key has but the account's plan does not include. */
-export type Authenticated = Actor & { requestsPerMinute: number; beyondPlan: ReadonlySet<Scope> }
+/** An actor, the limits of its key and its account, and the scopes that the key has but the account's plan does not include. */
+export type Authenticated = Actor & { requestsPerMinute: number; accountPerMinute: number; beyondPlan: ReadonlySet<Scope> }
 
 /** `last_used_at` is for people: once a minute is fine enough and spares a write with every request. */
 const LAST_USED_STEP_MS = 60_000
@@ -25,6 +25,11 @@ export async function authenticate(db: Database, key: string, now: Date): Promis
       lastUsedAt: apiKey.lastUsedAt,
       accountPlan: account.plan,
       permitted: account.scopes,
+      /** The highest quota that the operator gave a valid key of the account. */
+      highest: sql<number | null>`(
+        select max(sibling.requests_per_minute) from service.api_key as sibling
+        where sibling.account_id = ${account.id} and sibling.revoked_at is null and (sibling.expires_at is null or sibling.expires_at > ${now.toISOString()}::timestamptz)
+      )`,
     })
     .from(apiKey)
     .innerJoin(account, eq(account.id, apiKey.accountId))
@@ -46,5 +51,6 @@ export async function authenticate(db: Database, key: string, now: Date): Promis
     beyondPlan: new Set(row.scopes.filter((scope) => !permits(scope))),
     plan,
     requestsPerMinute: row.custom ?? PLANS[plan].requestsPerMinute,
+    accountPerMinute: Math.max(PLANS[row.accountPlan].requestsPerMinute, row.highest ?? 0),
   }
 }

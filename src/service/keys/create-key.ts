@@ -1,9 +1,11 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, gt, isNull, or } from 'drizzle-orm'
+import { MOST_KEYS, MOST_KEYS_IN_ROTATION } from '#contract/api-key-body.ts'
 import { apiKeyHint, createApiKey, type Plan, type Scope } from '#contract/api-key.ts'
 import { createId } from '#contract/id.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
-import { account, apiKey } from '../db/schema/access.ts'
+import { lockAccount } from '../db/lock-account.ts'
+import { apiKey } from '../db/schema/access.ts'
 import { hashKey } from './hash-key.ts'
 import { isAbove } from './plan-order.ts'
 
@@ -16,24 +18,33 @@ export type NewKey = {
   expiresAt?: Date
   /** In place of the plan's quota. */
   requestsPerMinute?: number
+  /** Whether it takes the place of another key, which stays valid for a while. */
+  replaces?: boolean
+  /** The current time otherwise. */
+  now?: Date
 }
 
 /**
  * Makes an API key. The key itself is returned here and nowhere else: only its hash is kept.
- * @throws `NOT_FOUND` for an unknown account, `FORBIDDEN` for a plan above the account's
+ * The operator's own command is bounded like the API: a key more than an account may have is one that nobody manages.
+ * @throws `NOT_FOUND` for an unknown account, `FORBIDDEN` for a plan above the account's and for a key beyond the most that an account has
  */
 export async function createKey(db: Database, input: NewKey): Promise<{ id: string; key: string }> {
-  const [owner] = await db.select({ plan: account.plan }).from(account).where(eq(account.id, input.accountId))
-  if (!owner) throw new ProblemError('NOT_FOUND', { message: `There is no account ${input.accountId}.` })
+  return await db.transaction((tx) => insertKey(tx, input))
+}
+
+async function insertKey(tx: Database, input: NewKey): Promise<{ id: string; key: string }> {
+  const owner = await lockAccount(tx, input.accountId)
   if (isAbove(input.plan, owner.plan)) {
     throw new ProblemError('FORBIDDEN', {
       message: `The plan of this account is ${owner.plan}; its keys cannot have ${input.plan}.`,
       details: { plan: owner.plan },
     })
   }
+  await requireRoom(tx, input)
   const id = createId('key')
   const key = createApiKey(input.environment)
-  await db.insert(apiKey).values({
+  await tx.insert(apiKey).values({
     id,
     accountId: input.accountId,
     name: input.name,
@@ -45,4 +56,20 @@ export async function createKey(db: Database, input: NewKey): Promise<{ id: stri
     requestsPerMinute: input.requestsPerMinute,
   })
   return { id, key }
+}
+
+/**
+ * A rotation is never refused because the account has all its keys: the key it replaces leaves the count. Keys in their grace are bounded apart, so
+ * that a row of rotations does not make any number of valid keys.
+ */
+async function requireRoom(tx: Database, { accountId, replaces = false, now = new Date() }: NewKey): Promise<void> {
+  const valid = and(eq(apiKey.accountId, accountId), isNull(apiKey.revokedAt), or(isNull(apiKey.expiresAt), gt(apiKey.expiresAt, now)))
+  const [count, most] = replaces
+    ? [await tx.$count(apiKey, valid), MOST_KEYS_IN_ROTATION]
+    : [await tx.$count(apiKey, and(valid, isNull(apiKey.replacedBy))), MOST_KEYS]
+  if (count < most) return
+  const message = replaces
+    ? `This account has ${count} valid keys with those whose grace runs. Delete one, or wait for a grace to end.`
+    : `This account has ${count} valid keys, the most there can be. Delete one that is no longer used.`
+  throw new ProblemError('FORBIDDEN', { message, details: { keys: `Expected at most ${most} valid keys.` } })
 }

@@ -16,6 +16,6 @@ export async function grantKey(context: Context, actor: Actor, input: EndpointIn
     throw new ProblemError('INVALID_PARAMETERS', { details: { expiresAt: 'Expected a time to come, in Unix milliseconds.' } })
   }
   const expiry = expiresAt === undefined ? undefined : new Date(expiresAt)
-  const { id, key } = await createKey(context.db, { accountId: actor.accountId, ...rest, expiresAt: expiry })
+  const { id, key } = await createKey(context.db, { accountId: actor.accountId, ...rest, expiresAt: expiry, now: context.now() })
   return { success: true, key, ...(await readKey(context, actor, id)) }
 }

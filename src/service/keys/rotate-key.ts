@@ -28,6 +28,8 @@ export async function rotateKey(tx: Database, { id, graceSeconds, now }: Rotatio
     environment: old.hint.startsWith('pk_test_') ? 'test' : 'live',
     expiresAt: old.expiresAt ?? undefined,
     requestsPerMinute: old.requestsPerMinute ?? undefined,
+    replaces: true,
+    now,
   })
   const graceEnd = new Date(now.getTime() + graceSeconds * 1000)
   const graceEndsAt = old.expiresAt && old.expiresAt < graceEnd ? old.expiresAt : graceEnd

@@ -130,7 +130,7 @@ function limitHeaders(): JsonSchema {
 
 const INTRODUCTION = [
   'Payments with x402 in native ETH and SOL. Every request carries `Authorization: Bearer <API key>`.',
-  `Plans: standard ${PLANS.standard.requestsPerMinute} and premium ${PLANS.premium.requestsPerMinute} requests a minute.`,
+  `Plans: standard ${PLANS.standard.requestsPerMinute} and premium ${PLANS.premium.requestsPerMinute} requests in any 60 seconds, all at once or spread. The plan of an account bounds all of its keys together, the plan of a key bounds that key; the headers \`X-RateLimit-…\` tell the tighter of the two. A request counts for up to 63 seconds; \`Retry-After\` tells when the next one certainly passes.`,
   'Amounts are JSON numbers whose digits count, and beside them atomic units as text. Times are Unix milliseconds. Unknown fields are refused.',
   'Status changes arrive live over the WebSocket `/ws`: send `{"method":"authenticate","apiKey":"…"}` within 5 seconds, then `{"method":"subscribe","keys":["payments"],"since":"<id of the last event seen>"}`. Keys: `payments` (every change of a status), `verifications` (a proof was found good), `settlements` (the payment of a proof is on its chain), or a wallet address (all three, of its payments). Each message has `type`, `id` and the fields of the status body.',
 ].join('\n\n')
@@ -139,7 +139,10 @@ const RETRY_AFTER = { description: 'Seconds until a retry can help.', schema: { 
 
 const LIMIT_HEADERS = {
   'X-Request-Id': { description: 'Names this request in the logs.', schema: { type: 'string' } },
-  'X-RateLimit-Limit': { description: 'Requests per minute of the plan.', schema: { type: 'integer' } },
+  'X-RateLimit-Limit': {
+    description: 'Requests that pass in any 60 seconds: of the key, or of all keys of the account where fewer are left of those.',
+    schema: { type: 'integer' },
+  },
   'X-RateLimit-Remaining': { description: 'Requests left of them.', schema: { type: 'integer' } },
   'X-RateLimit-Reset': { description: 'Unix seconds at which all of them are left again.', schema: { type: 'integer' } },
 }

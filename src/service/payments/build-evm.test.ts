@@ -48,7 +48,7 @@ async function refusal(body: Partial<Body> & { walletAddress: string }) {
 
 test('the bytes say what was asked for, and the row is there before they leave', async () => {
   const payer = await evm.wallet(ETH)
-  const metadata = { referenceId: 'order-7', total: new LosslessNumber('0.100000000000000000001') }
+  const metadata = { referenceId: 'order-7', note: 'a\0b', 'k\0': 1, total: new LosslessNumber('0.100000000000000000001') }
   const reply = await build({ walletAddress: payer.address, amount: '0.123456789012345678', resource: 'https://shop.example/a?b=1', metadata })
   const decoded = decodeTransaction(Buffer.from(reply.transaction, 'base64'))
   expect(decoded).toMatchObject({ ok: true, form: 'unsigned', chainId: 31337, to: PAYEE, valueAtomic: 123456789012345678n, data: '0x', gas: 21_000n, nonce: 0 })
@@ -66,7 +66,7 @@ test('the bytes say what was asked for, and the row is there before they leave',
   })
   expect(reply.expiresAt).toBe((row?.createdAt.getTime() ?? 0) + 60_000)
   const body = await readPaymentBody(context, reply.paymentId)
-  expect(stringifyJson(body.metadata)).toBe('{"referenceId":"order-7","total":0.100000000000000000001}')
+  expect(stringifyJson(body.metadata)).toBe('{"referenceId":"order-7","note":"a\\u0000b","k\\u0000":1,"total":0.100000000000000000001}')
   expect(body.events).toMatchObject([{ status: 'created', source: 'service', blockHeight: null }])
 })
 

@@ -3,9 +3,12 @@ import { eq } from 'drizzle-orm'
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import type { Family } from '#contract/address.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { MOST_WALLETS } from '#contract/wallet.ts'
 import { createId } from '#contract/id.ts'
 import type { Database } from '#postgres/open.ts'
 import { account } from '../db/schema/access.ts'
+import { lockAccount } from '../db/lock-account.ts'
+import { wallet } from '../db/schema/wallet.ts'
 import { insertWallet } from '../db/wallets.ts'
 import { addressOf } from './address-of.ts'
 import { seal } from './seal.ts'
@@ -24,17 +27,23 @@ export type WalletFacts = { id: string; address: string; family: Family; name: s
 
 /**
  * Takes a wallet under management. Its key is sealed before anything else happens to it, and overwritten here.
- * @throws `NOT_FOUND` for an unknown account, `INVALID_PARAMETERS` for an address that is managed already
+ * @throws `NOT_FOUND` for an unknown account, `INVALID_PARAMETERS` for an address that is managed already, `FORBIDDEN` for a wallet beyond the most
+ *   that an account has; the operator's own commands are bounded like the API
  */
 export async function createWallet({ db, vault, now }: { db: Database; vault: KeyVault; now: Date }, input: NewWallet): Promise<WalletFacts> {
   const { accountId, family, name } = input
   const secret = input.secret ?? createSecret(family)
   try {
-    const [owner] = await db.select({ id: account.id }).from(account).where(eq(account.id, accountId))
-    if (!owner) throw new ProblemError('NOT_FOUND', { message: `There is no account ${accountId}.` })
+    await requireRoom(db, accountId)
     const facts = { id: createId('wal'), address: addressOf(family, secret), family, name, createdAt: now }
     const sealed = await seal(vault, { ...facts, accountId }, secret)
-    if (await insertWallet(db, { ...facts, ...sealed, accountId })) return facts
+    // The vault may be far away, so the account is locked after it, and its wallets are counted once more.
+    const inserted = await db.transaction(async (tx) => {
+      await lockAccount(tx, accountId)
+      await requireRoom(tx, accountId)
+      return await insertWallet(tx, { ...facts, ...sealed, accountId })
+    })
+    if (inserted) return facts
     throw new ProblemError('INVALID_PARAMETERS', {
       message: `The wallet ${facts.address} is managed already.`,
       details: { walletAddress: 'Expected a wallet that is not managed yet.' },
@@ -42,6 +51,17 @@ export async function createWallet({ db, vault, now }: { db: Database; vault: Ke
   } finally {
     secret.fill(0)
   }
+}
+
+/** @throws `FORBIDDEN`, `NOT_FOUND` */
+async function requireRoom(db: Database, accountId: string): Promise<void> {
+  const [owner] = await db.select({ id: account.id }).from(account).where(eq(account.id, accountId))
+  if (!owner) throw new ProblemError('NOT_FOUND', { message: `There is no account ${accountId}.` })
+  if ((await db.$count(wallet, eq(wallet.accountId, accountId))) < MOST_WALLETS) return
+  throw new ProblemError('FORBIDDEN', {
+    message: `This account has ${MOST_WALLETS} managed wallets, the most there can be.`,
+    details: { wallets: `Expected at most ${MOST_WALLETS} managed wallets.` },
+  })
 }
 
 function createSecret(family: Family): Uint8Array {

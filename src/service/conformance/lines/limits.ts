@@ -4,7 +4,7 @@ import { EVM_ADDRESS, UNKNOWN_PAYMENT } from '../samples.ts'
 
 const HISTORY = 'GET /payment/history/:walletAddress'
 const PLAN_LIMITS = ['100', '1000']
-/** Beyond the quota and its burst. */
+/** Beyond the quota, and beyond what an earlier run left of it. */
 const MOST_OF_QUOTA = 2
 const AT_ONCE = 25
 const MINUTE_MS = 60_000

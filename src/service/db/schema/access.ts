@@ -1,4 +1,4 @@
-import { bigint, boolean, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
+import { bigint, index, integer, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import type { Plan, Scope } from '#contract/api-key.ts'
 import type { StatusClass, UsagePeriod } from '#contract/usage.ts'
 import { at, service } from './columns.ts'
@@ -54,12 +54,16 @@ export const usage = service.table(
   (t) => [primaryKey({ columns: [t.keyId, t.period, t.startsAt, t.endpoint, t.statusClass] }), index('usage_age').on(t.period, t.startsAt)],
 )
 
-/** GCRA: the theoretical arrival time of the next request, in microseconds of the database's clock. */
-export const rateLimit = service.table('rate_limit', {
-  key: text().primaryKey(),
-  arrivalUs: bigint({ mode: 'bigint' }).notNull(),
-  /** Whether the latest request was let through: the one statement that decides also tells. */
-  allowed: boolean().notNull(),
+/**
+ * What was leased to processes out of one limit. `tokens[n]` requests were charged in the slot `slots[n]`, a count of `SLOT_MS` since 1970 by the
+ * database's clock. Only the function `service.lease_tokens` writes here.
+ */
+export const tokenPool = service.table('token_pool', {
+  name: text().primaryKey(),
+  slots: bigint({ mode: 'number' }).array().notNull(),
+  tokens: integer().array().notNull(),
+  /** When its last charge ends: the row says nothing any more. */
+  emptyAt: at('empty_at').notNull(),
 })
 
 /** Open WebSocket connections of all processes, for the plan's limit. A process that died leaves rows whose lease ends. */
