@@ -83,7 +83,8 @@ export async function attribute(
   { transfer, signature, height }: { transfer: Transfer; signature: string; height: number | null },
 ): Promise<Evidence | null> {
   if (row.mode !== 'local' || familyOf(row.network) !== 'evm') return evidenceOf(row, { transfer, senderOwned: false })
-  if (await isHostedTransaction(tx, row.network, signature)) return null
+  // Of any account: what the service signed for a hosted payment pays no order that somebody had built.
+  if (await findHosted(tx, row.network, signature)) return null
   const senderOwned = (await findOwner(tx, row.network, row.sender)) === row.accountId
   const rivals = await readRivals(tx, row, { transfer, signature, height, senderOwned })
   const choice = chooseOrder(rivals, { transfer, signature, senderOwned })
@@ -153,12 +154,8 @@ function hasEvidence({ nonce, fingerprint }: Transfer, senderOwned: boolean): SQ
   )
 }
 
-/** What the service signed for a hosted payment, of any account, pays no order that somebody had built. */
-export async function isHostedTransaction(db: Database, network: string, signature: string): Promise<boolean> {
-  return (await findHosted(db, network, signature)) !== undefined
-}
-
-async function findHosted(db: Database, network: string, signature: string): Promise<PaymentRecord | undefined> {
+/** The hosted payment that the service signed a transaction for. */
+export async function findHosted(db: Database, network: string, signature: string): Promise<PaymentRecord | undefined> {
   const [row] = await db
     .select({ payment })
     .from(attempt)

@@ -3,7 +3,7 @@ import type { Chain, Observation } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { deleteUnmatched, finalizeUnmatched, insertUnmatched, type UnmatchedRecord } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
-import { fittingOrders, isHostedTransaction } from './attribution.ts'
+import { findHosted, fittingOrders } from './attribution.ts'
 
 /**
  * Money that arrived and that nothing ties to one of the orders it fits. It is kept for the payee's owner, or, where the payee has none, for the accounts
@@ -20,11 +20,13 @@ export async function noteUnmatched(
   if (seen.state !== 'landed' || !seen.succeeded || !seen.transfer) return
   const { transfer } = seen
   const asset = chain.network.assets.find(({ address }) => address === transfer.asset)
-  if (!asset || (await isHostedTransaction(context.db, network, signature))) return
-  const owner = await findOwner(context.db, network, transfer.recipient)
+  if (!asset) return
+  const [owner, hosted] = await Promise.all([findOwner(context.db, network, transfer.recipient), findHosted(context.db, network, signature)])
   for (const accountId of new Set(accountIds)) {
     // Another account's orders for this payee are its own bookkeeping.
     if (owner !== undefined && owner !== accountId) continue
+    // It stands in this ledger already, as a hosted payment.
+    if (hosted?.accountId === accountId) continue
     const candidates = await fittingOrders(context.db, { accountId, network }, { transfer, height: seen.height })
     if (candidates.length === 0) continue
     await insertUnmatched(context.db, {

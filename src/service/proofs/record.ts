@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { insertAttempt } from '../db/attempts.ts'
 import { consumeClaim, type HeldClaim } from '../db/claims.ts'
 import { findBySignature, findPayment, insertPayment, type NewPayment, type PaymentRecord } from '../db/payments.ts'
+import { markMatched } from '../db/unmatched.ts'
 import { recordEvent } from '../events/record.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { findAdoptable } from '../payments/attribution.ts'
@@ -50,12 +51,12 @@ export async function recordBroadcast(
   return context.db.transaction(async (tx) => {
     const own = await adoptOrder({ ...context, db: tx }, known, { state: 'pending', transfer: recorded.transfer })
     if (own?.status === 'pending') {
-      await consume(tx, recorded, { paymentId: own.id, transaction })
+      await consume(tx, known, { paymentId: own.id, transaction })
       await tellProven(tx, own, context.now())
       return own
     }
     const row = { reportedSignature: known.signature, nonce: recorded.transfer.nonce, expiresAt: endOf(recorded), ...limits }
-    const inserted = await insertReceived({ ...context, db: tx }, recorded, { statuses: ['pending'], row, transaction })
+    const inserted = await insertReceived({ ...context, db: tx }, known, { statuses: ['pending'], row, transaction })
     if (signed && transaction !== null) {
       const { signer, signature, nonce, maxFee } = signed
       const at = context.now()
@@ -116,7 +117,7 @@ async function findOrder(
 
 type Received = { statuses: readonly PaymentStatus[]; row: Partial<NewPayment>; transaction: string | null }
 
-async function insertReceived(context: Context, recorded: Recorded, { statuses, row, transaction }: Received): Promise<PaymentRecord> {
+async function insertReceived(context: Context, recorded: Known, { statuses, row, transaction }: Received): Promise<PaymentRecord> {
   const { accountId, terms, examined, transfer } = recorded
   const at = context.now()
   const inserted = await insertPayment(context.db, {
@@ -156,8 +157,13 @@ function storable(resource: string | null): string | null {
   return resource === null || resource.includes('\0') ? null : resource
 }
 
-async function consume(tx: Database, { held, fingerprint, checklist }: Recorded, facts: { paymentId: string; transaction: string | null }): Promise<void> {
+async function consume(
+  tx: Database,
+  { accountId, held, fingerprint, checklist, signature }: Known,
+  facts: { paymentId: string; transaction: string | null },
+): Promise<void> {
   const used = await consumeClaim(tx, held, { ...facts, fingerprint, checks: stringifyJson(checklist.checks) })
   // Rolls everything back: another attempt has taken over.
   if (!used) throw undecided('This request took longer than its hold on the proof. Nothing is decided; send the same request again.')
+  if (signature !== null) await markMatched(tx, { accountId, network: held.network, signature }, facts.paymentId)
 }
