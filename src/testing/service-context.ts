@@ -21,7 +21,16 @@ export async function openContext(networks: readonly Network[], options: { engin
   const target = beside ? beside.config.database : stack.use(await createTestDatabase(options.engine ?? 'postgres')).target
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const context: Context = {
-    config: { host: '127.0.0.1', port: 0, database: target, networks: [...networks], logLevel: 'silent', vaultKey: { file: 'unused' }, crashAt: undefined },
+    config: {
+      host: '127.0.0.1',
+      port: 0,
+      trustedProxyHops: 0,
+      database: target,
+      networks: [...networks],
+      logLevel: 'silent',
+      vaultKey: { file: 'unused' },
+      crashAt: undefined,
+    },
     db: database.db,
     chains: createChains(networks),
     vault: beside?.vault ?? createVault(randomBytes(32)),

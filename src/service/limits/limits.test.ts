@@ -3,7 +3,6 @@ import { sql } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
-import { addressKey } from './address-key.ts'
 import { takeRequest } from './take.ts'
 
 describe.each(ENGINES)('limits on %s', (engine) => {
@@ -94,16 +93,4 @@ describe('two processes on one database', () => {
     expect(allowed).toBeGreaterThanOrEqual(120)
     expect(allowed).toBeLessThanOrEqual(120 + Math.ceil((Date.now() - started) / 600) + 1)
   })
-})
-
-test.each([
-  ['127.0.0.1', 'ip:127.0.0.1'],
-  ['::ffff:10.0.0.7', 'ip:10.0.0.7'],
-  ['2001:db8:1:2:aaaa:bbbb:cccc:dddd', 'ip:2001:db8:1:2::/64'],
-  ['2001:db8:1:2::1', 'ip:2001:db8:1:2::/64'],
-  ['2001:0db8::1', 'ip:2001:db8:0:0::/64'],
-  ['fe80::1%eth0', 'ip:fe80:0:0:0::/64'],
-  ['::1', 'ip:0:0:0:0::/64'],
-])('the address %s counts as %s', (address, key) => {
-  expect(addressKey(address)).toBe(key)
 })
