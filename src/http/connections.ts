@@ -8,12 +8,15 @@ const UNREAD_MS = 10_000
 
 export type ConnectionCaps = { total: number; perAddress: number }
 
-export type Exchange = { request: IncomingMessage; response: ServerResponse }
+/** No client of ours pipelines requests. One that sends more of them ahead than this is cut. */
+const MAX_PIPELINED = 32
+
+export type Exchange = { request: IncomingMessage; response: ServerResponse; start: () => void }
 
 export type Connection = {
   socket: Socket
   address: AddressConnections
-  /** Requests that are not answered yet; several where a client pipelines them. */
+  /** Requests that are not answered yet. Where a client pipelines, the first is being answered and the others wait for it. */
   exchanges: Set<Exchange>
   /** Whether a request was answered. */
   served: boolean
@@ -74,19 +77,25 @@ export class Connections {
     return this.#all.get(socket)
   }
 
-  /** A request arrived, its body perhaps not yet. */
-  begin(request: IncomingMessage, response: ServerResponse): void {
+  /** A request arrived, its body perhaps not yet. It starts when those before it on the connection are answered: one connection gets no more work done than another. */
+  begin(exchange: Exchange): void {
+    const { request, response, start } = exchange
     const connection = this.#all.get(request.socket)
     if (!connection) return
-    const exchange = { request, response }
-    connection.exchanges.add(exchange)
+    const { exchanges, socket, address } = connection
+    exchanges.add(exchange)
     response.once('close', () => {
-      connection.exchanges.delete(exchange)
+      exchanges.delete(exchange)
       connection.served = true
+      address.waiting.delete(connection)
+      if (!this.#all.has(socket) || socket.destroyed) return
       // At the end of the order: it waits for the next request from now on.
-      connection.address.waiting.delete(connection)
-      if (this.#all.has(connection.socket)) connection.address.waiting.add(connection)
+      address.waiting.add(connection)
+      const [next] = exchanges
+      next?.start()
     })
+    if (exchanges.size === 1) start()
+    else if (exchanges.size > MAX_PIPELINED) socket.destroy()
   }
 
   /** Runs once a second: finds the clients that do not read, and cuts upgraded connections that nothing else watches. */

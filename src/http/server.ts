@@ -47,6 +47,8 @@ const LIMITS = {
 
 /** A client that takes no byte of its answer for this long is cut. Node measures it in steps, so it takes up to twice as long. */
 const UNREAD_MS = 5_000
+/** Connections that the system may hold ready. Beyond it a new one waits a second for its next try; Node's own 511 are filled within a fraction of one. */
+const BACKLOG = 4_096
 const MAX_REQUESTS_PER_CONNECTION = 1_000
 const DEFAULT_MAX_CONNECTIONS = 3_000
 const DEFAULT_MAX_CONNECTIONS_PER_ADDRESS = 256
@@ -59,10 +61,12 @@ export async function startHttpServer(config: HttpConfig, options: Options): Pro
   const connections = new Connections(capsOf(config))
   const listener = getRequestListener(options.fetch, { errorHandler: (error) => unhandled(error, options) })
   const server = createServer({ ...LIMITS, shouldUpgradeCallback: (request) => isUpgrade(request, webSocket) }, (request, response) => {
-    connections.begin(request, response)
-    const reason = refusal(request)
-    if (reason) respond(response, rawAnswer(invalid(reason), now()))
-    else void listener(request, response)
+    const start = () => {
+      const reason = refusal(request)
+      if (reason) respond(response, rawAnswer(invalid(reason), now()))
+      else void listener(request, response)
+    }
+    connections.begin({ request, response, start })
   })
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_CONNECTION
   // Node drops headers beyond a number of them without a word, perhaps a second Host; their size is limited anyway.
@@ -70,8 +74,8 @@ export async function startHttpServer(config: HttpConfig, options: Options): Pro
   server.on('connection', (socket) => admit(connections, socket, now))
   server.on('clientError', (error, socket) => answerBrokenRequest(connections.get(socket), error, now))
   server.on('checkExpectation', (request, response) => {
-    connections.begin(request, response)
-    respond(response, rawAnswer(invalid('Expected 100-continue as the only expectation.'), now(), 417))
+    const start = () => respond(response, rawAnswer(invalid('Expected 100-continue as the only expectation.'), now(), 417))
+    connections.begin({ request, response, start })
   })
   server.on('connect', (_request, socket) => {
     const problem = new ProblemError('METHOD_NOT_ALLOWED', { message: 'This server is no tunnel: it does not take CONNECT.' })
@@ -177,7 +181,7 @@ function unhandled(error: unknown, { now, onError }: Options): Response {
 function listen(server: Server, { host, port }: HttpConfig): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, host, () => {
+    server.listen({ port, host, backlog: BACKLOG }, () => {
       server.off('error', reject)
       resolve()
     })
