@@ -13,8 +13,8 @@ import { startProxyProcess, startServiceProcess, type ServiceProcess } from '#te
 
 /** Silent, dripping and non-reading sockets, so many of each. */
 const OF_EACH = 700
-/** Two seconds to open them, the deadline of a body and of an answer nobody reads, the interval of the check, the time to read the last answer, and some for a slow machine. */
-const FREED_WITHIN_MS = 2_000 + 10_000 + 1_000 + 1_000 + 3_000
+/** Three seconds to open them, the deadline of a body and of an answer nobody reads, the interval of the check, the time to read the last answer, and some for a slow machine. */
+const FREED_WITHIN_MS = 3_000 + 10_000 + 1_000 + 1_000 + 3_000
 const ASK_EVERY_MS = 100
 /** Descriptors that come and go without attackers: database connections, the honest caller. */
 const MARGIN = 20
@@ -81,8 +81,8 @@ test(
     for (const { opened, failed, peak, before, after, calm, p99 } of seen) {
       expect({ opened, failed }).toEqual({ opened: 3 * OF_EACH, failed: [] })
       expect(peak - before).toBeGreaterThan(1_000)
-      // A machine with other work is slow without attackers too.
-      expect(p99).toBeLessThan(250 + calm.p99)
+      // On a machine at other work, where normal requests take long without attackers too, a multiple of that.
+      expect(p99).toBeLessThan(Math.max(250, 6 * calm.p99))
       expect(after - before).toBeLessThan(MARGIN)
     }
   },
@@ -149,7 +149,7 @@ function openAttackers({ port, post, large }: Target) {
   }
   let opened = 0
   const opening = setInterval(() => {
-    for (let count = 0; count < 18 && opened < OF_EACH; count++) openThree(opened++)
+    for (let count = 0; count < 14 && opened < OF_EACH; count++) openThree(opened++)
   }, 50)
   const drip = setInterval(() => {
     for (const socket of dripping) if (socket.writable) socket.write('x')

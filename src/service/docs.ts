@@ -43,7 +43,7 @@ export function mountDocs(app: Hono<HttpEnv>): void {
   app.get('/docs/', (c) => c.body(PAGE, 200, { 'Content-Type': 'text/html; charset=utf-8' }))
   app.get('/docs/start.js', (c) => c.body(START, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }))
   for (const { url, type } of FILES) {
-    // Read once: each of many clients that do not read would have a copy of its own.
+    // Read once: a copy for each of many clients that do not read would fill the memory.
     let file: Promise<Uint8Array<ArrayBuffer>> | undefined
     app.get(`/docs/${basename(url)}`, async (c) => {
       file ??= readFile(new URL(url)).then((bytes) => new Uint8Array(bytes))
