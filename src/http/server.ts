@@ -88,6 +88,8 @@ export async function startHttpServer(config: HttpConfig, options: Options): Pro
       if (connection) connection.upgraded = true
       const reason = refusal(request)
       if (reason) refuseUpgrade(socket, invalid(reason), now())
+      // A Node before 24.9 knows no shouldUpgradeCallback and hands over every upgrade.
+      else if (!isUpgrade(request, webSocket)) refuseUpgrade(socket, new ProblemError('NOT_FOUND', { message: 'There is nothing at this path.' }), now())
       else webSocket.onUpgrade(request, socket, head)
     })
   }
