@@ -1,8 +1,7 @@
-import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
 import type { DestinationStream } from 'pino'
 import { PLANS } from '#contract/api-key.ts'
 import type { Plan } from '#contract/api-key.ts'
+import { startHttpServer, type HttpServer } from '#http/server.ts'
 import { openDatabase } from '#postgres/open.ts'
 import { createApp } from './app.ts'
 import { Budgets } from './budget/budgets.ts'
@@ -15,7 +14,6 @@ import { BFF_SCHEMA } from './db/migrations-folder.ts'
 import { deleteExpiredSessions, findMakers, findSessions } from './db/sessions.ts'
 import { EventHub } from './events/hub.ts'
 import { Streams } from './events/streams.ts'
-import { createHttpServer } from './http/server.ts'
 import { createLog } from './log.ts'
 import { toOpenSession } from './session/open-session.ts'
 import { Upstream } from './upstream/upstream.ts'
@@ -55,11 +53,11 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
   }
   const streams = new Streams({ hub, log, standing, beatMs: overrides.beatMs })
   const context: Context = { config, db, log, now, upstream, budgets: new Budgets(quota, now), hub, streams }
-  const listener = getRequestListener(createApp(context).fetch, { overrideGlobalObjects: false })
-  const server = createHttpServer((request, response) => void listener(request, response))
+  const onError = (error: unknown) => log.error({ err: error }, 'a request failed')
 
+  let server: HttpServer
   try {
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(config.port, config.host, resolve))
+    server = await startHttpServer(config, { fetch: createApp(context).fetch, now, onError })
   } catch (error) {
     streams.stop()
     await database[Symbol.asyncDispose]()
@@ -67,7 +65,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
   }
   hub.start()
   const cleaner = setInterval(() => void clean(context), CLEAN_EVERY_MS)
-  const { port } = server.address() as AddressInfo
+  const { port } = server
   log.info({ port, host: config.host }, 'listening')
 
   return {
@@ -78,11 +76,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
       clearInterval(cleaner)
       streams.stop()
       hub.stop()
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeIdleConnections()
-      const late = setTimeout(() => server.closeAllConnections(), DRAIN_MS)
-      await closed
-      clearTimeout(late)
+      await server.stop(DRAIN_MS)
       upstream.close()
       await database[Symbol.asyncDispose]()
       log.info('stopped')

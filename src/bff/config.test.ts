@@ -72,6 +72,8 @@ test.each([
   ['NETWORKS', '[]'],
   ['NETWORKS', '{'],
   ['TRUSTED_PROXY_HOPS', '-1'],
+  ['MAX_CONNECTIONS', '0'],
+  ['MAX_CONNECTIONS_PER_ADDRESS', 'many'],
   ['LOG_LEVEL', 'loud'],
 ])('%s=%j is refused', (name, value) => {
   const problems = problemsOf({ ...good, [name]: value })

@@ -38,6 +38,9 @@ export type BffConfig = {
   hosted: HostedRule[]
   /** Proxies in front of this program whose `X-Forwarded-For` entry is believed; 0 believes none. */
   trustedProxyHops: number
+  /** Open connections at once, in all and of one address; without them the server's own caps apply. */
+  maxConnections?: number
+  maxConnectionsPerAddress?: number
   logLevel: (typeof LOG_LEVELS)[number]
 }
 
@@ -109,6 +112,8 @@ function list<S extends v.GenericSchema<string, string>>(item: S) {
   )
   return v.pipe(v.string(), texts, v.array(item))
 }
+
+const connectionCount = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,5}$/), v.transform(Number))
 
 /** One row a variable: what it must be, an example, and how it is read. */
 const variables = {
@@ -190,6 +195,8 @@ const variables = {
     expected: 'how many proxies of your own stand in front, 0 to 9',
     example: '1',
   },
+  MAX_CONNECTIONS: { schema: v.optional(connectionCount), expected: 'how many connections may be open at once', example: '3000' },
+  MAX_CONNECTIONS_PER_ADDRESS: { schema: v.optional(connectionCount), expected: 'how many connections one address may have open at once', example: '256' },
   LOG_LEVEL: { schema: v.optional(v.picklist(LOG_LEVELS), 'info'), expected: `one of ${LOG_LEVELS.join(', ')}`, example: 'info' },
 } as const satisfies Record<string, { schema: v.GenericSchema; expected: string; example: string }>
 
@@ -241,6 +248,8 @@ function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
     walletConnect: values.WALLETCONNECT_PROJECT_ID ? { projectId: values.WALLETCONNECT_PROJECT_ID, relayUrl: values.WALLETCONNECT_RELAY_URL ?? null } : null,
     hosted,
     trustedProxyHops: values.TRUSTED_PROXY_HOPS,
+    maxConnections: values.MAX_CONNECTIONS,
+    maxConnectionsPerAddress: values.MAX_CONNECTIONS_PER_ADDRESS,
     logLevel: values.LOG_LEVEL,
   }
 }

@@ -51,6 +51,14 @@ test('a missing networks file is a problem of the configuration', () => {
   expect(() => toConfig({})).toThrow(/NETWORKS: expected a JSON array/)
 })
 
+test('TRUSTED_PROXY_HOPS, MAX_CONNECTIONS and MAX_CONNECTIONS_PER_ADDRESS are numbers; without them no proxy is believed', () => {
+  expect(toConfig({ NETWORKS })).toMatchObject({ trustedProxyHops: 0, maxConnections: undefined, maxConnectionsPerAddress: undefined })
+  const set = { TRUSTED_PROXY_HOPS: '2', MAX_CONNECTIONS: '5000', MAX_CONNECTIONS_PER_ADDRESS: '100' }
+  expect(toConfig({ NETWORKS, ...set })).toMatchObject({ trustedProxyHops: 2, maxConnections: 5000, maxConnectionsPerAddress: 100 })
+  const wrong = { TRUSTED_PROXY_HOPS: '10', MAX_CONNECTIONS: '0', MAX_CONNECTIONS_PER_ADDRESS: 'many' }
+  for (const [name, value] of Object.entries(wrong)) expect(() => toConfig({ NETWORKS, [name]: value })).toThrow(`${name}: expected how many`)
+})
+
 test('VAULT_KMS_KEY takes the place of the key file, and is the ARN of a key', () => {
   const arn = 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab'
   const read = (env: Record<string, string>) => toConfig({ NETWORKS, ...env }).vaultKey

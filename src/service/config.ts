@@ -13,6 +13,11 @@ export type ServiceConfig = {
   host: string
   /** 0 takes a free port. */
   port: number
+  /** Proxies of the operator in front of this program, whose `X-Forwarded-For` entry is believed; 0 believes none. */
+  trustedProxyHops: number
+  /** Open connections at once, in all and of one address; without them the server's own caps apply. */
+  maxConnections?: number
+  maxConnectionsPerAddress?: number
   database: DatabaseTarget
   networks: Network[]
   logLevel: (typeof LOG_LEVELS)[number]
@@ -55,6 +60,8 @@ export function readEnv(env: Env): Env {
 }
 
 const networksText = v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(NetworkConfig), v.minLength(1, 'Expected at least one network.'))
+
+const connectionCount = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,5}$/), v.transform(Number))
 
 /** One row a variable: what it must be, an example, and how it is read. */
 const variables = {
@@ -121,6 +128,13 @@ const variables = {
     example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   },
   FACILITATOR_PUBLIC: { schema: v.optional(v.literal('true')), expected: 'true to settle for anybody, without a key', example: 'true' },
+  TRUSTED_PROXY_HOPS: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]$/), v.transform(Number)), '0'),
+    expected: 'how many proxies of your own stand in front, 0 to 9',
+    example: '1',
+  },
+  MAX_CONNECTIONS: { schema: v.optional(connectionCount), expected: 'how many connections may be open at once', example: '3000' },
+  MAX_CONNECTIONS_PER_ADDRESS: { schema: v.optional(connectionCount), expected: 'how many connections one address may have open at once', example: '256' },
   CRASH_AT: { schema: v.optional(v.pipe(v.string(), v.regex(/^[a-z:-]+$/))), expected: 'a step at which to die, for tests', example: 'send:persisted' },
   LOG_LEVEL: { schema: v.optional(v.picklist(LOG_LEVELS), 'info'), expected: `one of ${LOG_LEVELS.join(', ')}`, example: 'info' },
 } as const satisfies Record<string, { schema: v.GenericSchema; expected: string; example: string }>
@@ -146,11 +160,17 @@ export function toConfig(env: Env): ServiceConfig {
     'FACILITATOR_LOOPBACK',
     'FACILITATOR_WALLETS',
     'FACILITATOR_PUBLIC',
+    'TRUSTED_PROXY_HOPS',
+    'MAX_CONNECTIONS',
+    'MAX_CONNECTIONS_PER_ADDRESS',
     'CRASH_AT',
   ])
   return {
     host: values.HOST,
     port: values.PORT,
+    trustedProxyHops: values.TRUSTED_PROXY_HOPS,
+    maxConnections: values.MAX_CONNECTIONS,
+    maxConnectionsPerAddress: values.MAX_CONNECTIONS_PER_ADDRESS,
     database: toTarget(values),
     networks: values.NETWORKS,
     logLevel: values.LOG_LEVEL,

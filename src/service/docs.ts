@@ -43,6 +43,11 @@ export function mountDocs(app: Hono<HttpEnv>): void {
   app.get('/docs/', (c) => c.body(PAGE, 200, { 'Content-Type': 'text/html; charset=utf-8' }))
   app.get('/docs/start.js', (c) => c.body(START, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }))
   for (const { url, type } of FILES) {
-    app.get(`/docs/${basename(url)}`, async (c) => c.body(new Uint8Array(await readFile(new URL(url))), 200, { 'Content-Type': type }))
+    // Read once: a copy for each of many clients that do not read would fill the memory.
+    let file: Promise<Uint8Array<ArrayBuffer>> | undefined
+    app.get(`/docs/${basename(url)}`, async (c) => {
+      file ??= readFile(new URL(url)).then((bytes) => new Uint8Array(bytes))
+      return c.body(await file, 200, { 'Content-Type': type })
+    })
   }
 }

@@ -1,3 +1,4 @@
+import { startHttpServer } from '#http/server.ts'
 import { openDatabase } from '#postgres/open.ts'
 import { createApp } from './app.ts'
 import { createChains } from './chains/create.ts'
@@ -5,9 +6,8 @@ import type { ServiceConfig } from './config.ts'
 import type { Context } from './context.ts'
 import { endPredecessor } from './db/end-predecessor.ts'
 import { SERVICE_SCHEMA } from './db/migrations-folder.ts'
-import { startEventStream } from './events/stream.ts'
+import { EVENTS_PATH, startEventStream } from './events/stream.ts'
 import { startHousekeeping } from './housekeeping.ts'
-import { startServer } from './http/server.ts'
 import { leaseTokens } from './limits/lease-tokens.ts'
 import { Limits } from './limits/limits.ts'
 import { createLog } from './log.ts'
@@ -59,7 +59,12 @@ export async function createService(config: ServiceConfig, overrides: { now?: ()
   const events = await startEventStream(context, { listen: database.listen, metrics, readPayment: (id) => readPaymentBody(context, id) })
   stack.defer(() => events.stop())
   const app = createApp(context, routes, metrics)
-  const server = await startServer({ host: config.host, port: config.port, fetch: app.fetch, onUpgrade: events.onUpgrade, now: context.now })
+  const server = await startHttpServer(config, {
+    fetch: app.fetch,
+    now: context.now,
+    onError: (error) => log.error({ err: error }, 'request failed'),
+    webSocket: { path: EVENTS_PATH, onUpgrade: events.onUpgrade },
+  })
   // The server waits for its WebSockets too, so both end together.
   stack.defer(async () => void (await Promise.all([server.stop(STOP_WITHIN_MS), events.stop()])))
 

@@ -13,6 +13,7 @@ const FORBIDDEN: Record<string, string> = {
   contract: 'chains/intent.ts',
   chains: 'service/context.ts',
   egress: 'contract/network.ts',
+  http: 'service/context.ts',
   postgres: 'contract/network.ts',
   web: 'service/context.ts',
   bff: 'service/context.ts',
@@ -20,7 +21,7 @@ const FORBIDDEN: Record<string, string> = {
   devnet: 'web/main.tsx',
 }
 const BROWSER_FOLDERS = ['contract', 'chains', 'web']
-const SERVER_FOLDERS = ['egress', 'postgres', 'bff', 'service']
+const SERVER_FOLDERS = ['egress', 'http', 'postgres', 'bff', 'service']
 
 type Plant = { title: string; path: string; source: string; by: 'lint' | 'types'; expected: RegExp }
 

@@ -77,6 +77,7 @@ export class Desk {
       networks: this.networks,
       logLevel: 'silent',
       vaultKey: { file: join(this.#folder, 'vault.key') },
+      trustedProxyHops: 0,
       crashAt: undefined,
     })
   }

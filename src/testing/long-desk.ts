@@ -42,6 +42,7 @@ export async function openLongDesk({ rows, dist }: { rows: number; dist: string 
       networks: DEAF_NETWORKS,
       logLevel: 'silent',
       vaultKey: { file: join(folder, 'vault.key') },
+      trustedProxyHops: 0,
       crashAt: undefined,
     }),
   )

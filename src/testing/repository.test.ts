@@ -6,7 +6,7 @@ import { browserEndpoints } from '#contract/browser-endpoints.ts'
 import { endpoints } from '#contract/endpoints.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const PRODUCT = /^(src\/(contract|x402|chains|egress|postgres|web|bff|service)\/|index\.html$|vite\.config\.ts$)/
+const PRODUCT = /^(src\/(contract|x402|chains|egress|http|postgres|web|bff|service)\/|index\.html$|vite\.config\.ts$)/
 const TEXT = /\.(ts|tsx|mjs|js|json|md|css|html|sql|svg|sh|yml|yaml)$|^\.ci\/run$/
 
 /** Text of every file of ours by path, built and installed ones left out. */

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import type { DestinationStream } from 'pino'
 import type { Plan, Scope } from '#contract/api-key.ts'
 import { SCOPES } from '#contract/api-key.ts'
+import { startHttpServer } from '#http/server.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
 import { createApp } from '#service/app.ts'
 import type { Context } from '#service/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { payment } from '#service/db/schema/payment.ts'
-import { startEventStream } from '#service/events/stream.ts'
+import { EVENTS_PATH, startEventStream } from '#service/events/stream.ts'
 import type { ReadPayment } from '#service/events/to-message.ts'
-import { startServer } from '#service/http/server.ts'
 import { createAccount } from '#service/keys/create-account.ts'
 import { createKey } from '#service/keys/create-key.ts'
 import { leaseTokens } from '#service/limits/lease-tokens.ts'
@@ -58,6 +58,7 @@ type Options = {
   limits?: Parameters<typeof startEventStream>[1]['limits']
   /** The chains, keys and settings of a service that has them; none otherwise. */
   parts?: Pick<Context, 'config' | 'chains' | 'vault'>
+  trustedProxyHops?: number
 }
 
 /** The service's own HTTP server, pipeline and event stream over a real database, without chains unless it is given them. It fails at its end when an answer was not as `/openapi.json` says. */
@@ -69,13 +70,23 @@ export async function startTestApp({
   readPayment = async () => examples.paymentStatus.reply,
   limits,
   parts,
+  trustedProxyHops = 0,
 }: Options): Promise<TestApp> {
   await using stack = new AsyncDisposableStack()
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const requestLimits = new Limits({ lease: (requests) => leaseTokens(database.db, requests) })
   stack.defer(() => requestLimits.close())
   const context: Context = {
-    config: { host: '127.0.0.1', port: 0, database: target, networks: [], logLevel: 'info', vaultKey: { file: 'unused' }, crashAt: undefined },
+    config: {
+      host: '127.0.0.1',
+      port: 0,
+      trustedProxyHops,
+      database: target,
+      networks: [],
+      logLevel: 'info',
+      vaultKey: { file: 'unused' },
+      crashAt: undefined,
+    },
     db: database.db,
     chains: new Map(),
     vault: createVault(randomBytes(32)),
@@ -94,19 +105,18 @@ export async function startTestApp({
   })
   const metrics = createMetrics()
   const events = await startEventStream(context, { listen: database.listen, metrics, readPayment, limits })
-  const server = await startServer({
-    host: '127.0.0.1',
-    port: 0,
+  const server = await startHttpServer(context.config, {
     fetch: recorded(createApp(context, { ...exampleRoutes, ...routes }, metrics).fetch, answers),
-    onUpgrade: events.onUpgrade,
     now,
+    onError: (error) => context.log.error({ err: error }, 'request failed'),
+    webSocket: { path: EVENTS_PATH, onUpgrade: events.onUpgrade },
   })
   stack.defer(async () => void (await Promise.all([server.stop(5_000), events.stop()])))
   const running = stack.move()
   return { url: `http://127.0.0.1:${server.port}`, port: server.port, context, [Symbol.asyncDispose]: () => running.disposeAsync() }
 }
 
-type Fetch = Parameters<typeof startServer>[0]['fetch']
+type Fetch = Parameters<typeof startHttpServer>[1]['fetch']
 
 /** Passes answers on and keeps those that the description of the API is about. */
 function recorded(fetch: Fetch, answers: Answered[]): Fetch {

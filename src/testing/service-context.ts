@@ -25,7 +25,16 @@ export async function openContext(networks: readonly Network[], options: { engin
   const limits = new Limits({ lease: (requests) => leaseTokens(database.db, requests) })
   stack.defer(() => limits.close())
   const context: Context = {
-    config: { host: '127.0.0.1', port: 0, database: target, networks: [...networks], logLevel: 'silent', vaultKey: { file: 'unused' }, crashAt: undefined },
+    config: {
+      host: '127.0.0.1',
+      port: 0,
+      trustedProxyHops: 0,
+      database: target,
+      networks: [...networks],
+      logLevel: 'silent',
+      vaultKey: { file: 'unused' },
+      crashAt: undefined,
+    },
     db: database.db,
     chains: createChains(networks),
     vault: beside?.vault ?? createVault(randomBytes(32)),

@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-const MAIN = fileURLToPath(new URL('../service/main.ts', import.meta.url))
+const SERVICE = fileURLToPath(new URL('../service/main.ts', import.meta.url))
+const PROXY = fileURLToPath(new URL('../bff/main.ts', import.meta.url))
 
 export type ServiceProcess = AsyncDisposable & {
   url: string
+  port: number
+  pid: number
   /** The signal it ended by. */
   ended: Promise<NodeJS.Signals | null>
   /** As a power cut would; resolves when it is gone. */
@@ -12,8 +15,17 @@ export type ServiceProcess = AsyncDisposable & {
 }
 
 /** The payment service as an operator starts it, on a port of its own choice; resolves when it listens. It gets this environment and no other. */
-export async function startServiceProcess(env: Record<string, string>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, [MAIN], { env: { ...env, PORT: '0' }, stdio: ['ignore', 'pipe', 'inherit'] })
+export function startServiceProcess(env: Record<string, string>): Promise<ServiceProcess> {
+  return startProcess(SERVICE, env)
+}
+
+/** The proxy in the same way. */
+export function startProxyProcess(env: Record<string, string>): Promise<ServiceProcess> {
+  return startProcess(PROXY, env)
+}
+
+async function startProcess(main: string, env: Record<string, string>): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [main], { env: { ...env, PORT: '0' }, stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_code, signal) => resolve(signal)))
   const kill = async () => {
     child.kill('SIGKILL')
@@ -21,12 +33,12 @@ export async function startServiceProcess(env: Record<string, string>): Promise<
   }
   const port = await new Promise<string>((resolve, reject) => {
     let said = ''
-    child.once('exit', () => reject(new Error(`the service ended: ${said}`)))
+    child.once('exit', () => reject(new Error(`the program ended: ${said}`)))
     child.stdout.on('data', (text: Buffer) => {
       said = `${said}${text}`.slice(-4_000)
       const found = /"port":(\d+).*"msg":"listening"/.exec(said)?.[1]
       if (found) resolve(found)
     })
   })
-  return { url: `http://127.0.0.1:${port}`, ended, kill, [Symbol.asyncDispose]: kill }
+  return { url: `http://127.0.0.1:${port}`, port: Number(port), pid: child.pid ?? 0, ended, kill, [Symbol.asyncDispose]: kill }
 }

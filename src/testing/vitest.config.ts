@@ -28,7 +28,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'integration',
-          include: ['src/{egress,postgres,service,bff,devnet}/**/*.test.ts', 'src/testing/*.test.ts'],
+          include: ['src/{egress,http,postgres,service,bff,devnet}/**/*.test.ts', 'src/testing/*.test.ts'],
           exclude: ['src/testing/repository.test.ts'],
           globalSetup: [fileURLToPath(new URL('shared-postgres.ts', import.meta.url))],
           testTimeout: 60_000,

@@ -4,8 +4,6 @@ import type { OpenSession } from '../session/open-session.ts'
 import type { EventHub } from './hub.ts'
 import type { RingEvent } from './ring.ts'
 
-/** A reader that takes nothing for this long is cut off; it resumes where it was. */
-const STUCK_MS = 60_000
 const REPLAY_RETRY_MS = 2000
 /** What a browser waits before it connects again. */
 const RETRY_HINT_MS = 2000
@@ -20,7 +18,8 @@ export class Stream {
   readonly #hub: EventHub
   readonly #response: ServerResponse
   #position: bigint | undefined
-  #blockedSince: number | undefined
+  /** Whether the browser has to read before more is written. The server cuts one that does not; it resumes where it was. */
+  #isBlocked = false
   #reaching = false
   /** What the browser was last told of it. */
   #told: boolean | undefined
@@ -46,7 +45,7 @@ export class Stream {
     // At the start too: a browser can resume before it ever saw a payment, and knows at once whether it is told of any.
     if (this.#live !== this.#told) this.#sayWhere()
     if (!ring || this.#reaching || this.#position === undefined) return
-    while (this.#blockedSince === undefined && !this.#closed) {
+    while (!this.#isBlocked && !this.#closed) {
       const event = ring.after(this.#position)
       if (!event) return
       this.#position = event.id
@@ -56,10 +55,7 @@ export class Stream {
 
   /** Every 15 seconds: shows that the connection lives, whether the service behind it does, and moves the browser's position past what it may not see. */
   beat(): void {
-    if (this.#blockedSince !== undefined) {
-      if (Date.now() - this.#blockedSince > STUCK_MS) this.#response.destroy()
-      return
-    }
+    if (this.#isBlocked) return
     const last = this.#hub.ring?.last
     // A position from a history the service no longer has: the browser reads everything anew.
     if (last !== undefined && this.#position !== undefined && this.#position > last && this.#hub.state === 'live') this.#reset(last)
@@ -112,10 +108,10 @@ export class Stream {
   #write(text: string): void {
     if (this.#closed || this.#response.destroyed) return
     if (this.#response.write(text)) return
-    if (this.#blockedSince !== undefined) return
-    this.#blockedSince = Date.now()
+    if (this.#isBlocked) return
+    this.#isBlocked = true
     this.#response.once('drain', () => {
-      this.#blockedSince = undefined
+      this.#isBlocked = false
       this.pump()
     })
   }

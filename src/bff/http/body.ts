@@ -9,17 +9,30 @@ const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/i
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   if (!JSON_TYPE.test(request.headers['content-type'] ?? '')) throw new ProblemError('UNSUPPORTED_MEDIA_TYPE')
   if (Number(request.headers['content-length'] ?? 0) > MAX_JSON_BYTES) throw new ProblemError('PAYLOAD_TOO_LARGE')
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length
-    if (size > MAX_JSON_BYTES) throw new ProblemError('PAYLOAD_TOO_LARGE')
-    chunks.push(chunk)
-  }
+  const bytes = await readBytes(request)
   try {
-    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)))
+    return parseJson(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (error) {
     const message = error instanceof JsonProblem ? error.message : 'Expected UTF-8.'
     throw new ProblemError('INVALID_PARAMETERS', { message, details: { body: message } }, { cause: error })
   }
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    // The stream is left as it is on a refusal: destroying it would end the connection before the answer.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      size += chunk.length
+      if (size > MAX_JSON_BYTES) throw new ProblemError('PAYLOAD_TOO_LARGE')
+      chunks.push(chunk)
+    }
+  } catch (error) {
+    if (error instanceof ProblemError) throw error
+    // Reading fails only when the connection ends or its deadline passes: that is the client's doing, not an error of ours.
+    const message = 'Expected all of it, received a part.'
+    throw new ProblemError('INVALID_PARAMETERS', { message: `The body is not valid: ${message}`, details: { body: message } }, { cause: error })
+  }
+  return Buffer.concat(chunks)
 }

@@ -201,6 +201,18 @@ test('a body of more than 64 KiB, nested too deep, or not UTF-8 is refused', asy
     expect((await send('POST', '/api/session', headers, body)).status).toBe(400)
 })
 
+test.each([
+  ['a length', 'Content-Length: 500\r\n\r\n{"walletAddress":'],
+  ['chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\n{"a":\r\n'],
+])('a client that leaves in the middle of a body with %s is no error of ours in the log', async (_, rest) => {
+  desk.log.length = 0
+  const socket = connect(desk.bff.port, '127.0.0.1')
+  const head = `POST /api/session HTTP/1.1\r\nHost: a\r\nOrigin: ${ORIGIN}\r\nX-Requested-By: paydesk\r\nContent-Type: application/json\r\n`
+  socket.write(head + rest, () => void socket.destroy())
+  await expect.poll(() => desk.log.length).toBe(1)
+  expect(JSON.parse(desk.log[0] ?? '')).toMatchObject({ msg: 'request', route: 'sessionCreate', level: 'info', status: 400 })
+})
+
 test('a field or a parameter with the name of something every object has is as unknown as any other', async () => {
   const headers = { Origin: ORIGIN, 'Content-Type': 'application/json', 'X-Requested-By': 'paydesk' }
   for (const name of ['toString', 'valueOf', 'hasOwnProperty', '__proto__', 'constructor']) {

@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http'
-import { isIPv6 } from 'node:net'
+import { clientAddress } from '#http/client-address.ts'
 import type { Context } from '../context.ts'
 import { cookieSite } from '../session/cookie.ts'
 import type { CookieSite } from '../session/cookie.ts'
@@ -28,25 +27,4 @@ export async function readVisitor(context: Context, c: HttpContext): Promise<Vis
     address: clientAddress(c.env.incoming, context.config.trustedProxyHops),
     cookies,
   }
-}
-
-/** With `hops` proxies of one's own in front, the address is the one the outermost of them saw; what stands further left anyone can write. */
-function clientAddress(request: IncomingMessage, hops: number): string {
-  const remote = request.socket.remoteAddress ?? 'unknown'
-  if (hops === 0) return normalAddress(remote)
-  const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',')
-  return normalAddress(forwarded.at(-hops)?.trim() || remote)
-}
-
-function normalAddress(address: string): string {
-  const mapped = address.replace(/^::ffff:(?=[0-9]+\.)/i, '')
-  if (!isIPv6(mapped)) return mapped
-  const [head = '', tail] = mapped.split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  const groups = tail === undefined ? left : [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right]
-  return groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')
 }

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { ProblemError } from '#contract/problem.ts'
+import { clientAddress } from '#http/client-address.ts'
+import { refuseUpgrade } from '#http/raw-answer.ts'
 import type { OpenDatabase } from '#postgres/open.ts'
 import type { Context } from '../context.ts'
 import { ANONYMOUS_PER_MINUTE } from '../http/identify.ts'
-import { addressKey } from '../limits/address-key.ts'
 import { BEAT_MS, beatSockets, extendSockets, releaseSocket } from '../limits/socket-lease.ts'
 import type { Metrics } from '../metrics.ts'
 import { openConnection, type Connection, type StreamOptions } from './connection.ts'
@@ -25,6 +27,8 @@ type Options = {
   limits?: Partial<Pick<StreamOptions, 'authenticateWithinMs' | 'sendWithinMs'>>
 }
 
+export const EVENTS_PATH = '/ws'
+
 const PING_MS = 30_000
 /** How often the keys of open connections are checked. */
 const RENEW_MS = 10_000
@@ -33,6 +37,8 @@ const MAX_MESSAGE_BYTES = 16 * 1024
 /** `GET /ws` of one process: accepts connections, wakes them when there are events, and sees to it that the dead and the revoked end. */
 export async function startEventStream(context: Context, { listen, metrics, readPayment, limits }: Options): Promise<EventStream> {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES, perMessageDeflate: false })
+  // In place of the answer of ws, which is text.
+  server.on('wsClientError', (error, socket) => refuseUpgrade(socket, new ProblemError('INVALID_PARAMETERS', { message: error.message }), context.now()))
   const connections = new Map<WebSocket, Connection>()
   const silent = new WeakSet<WebSocket>()
   const options: StreamOptions = { authenticateWithinMs: 5_000, sendWithinMs: 10_000, ...limits, readPayment, onSent: () => metrics.sentEvents.inc() }
@@ -85,7 +91,7 @@ export async function startEventStream(context: Context, { listen, metrics, read
     onUpgrade(request, socket, head) {
       socket.on('error', () => socket.destroy())
       void admit(context, request).then((refusal) => {
-        if (refusal) socket.end(refusal)
+        if (refusal) refuseUpgrade(socket, refusal, context.now())
         else if (!socket.destroyed) server.handleUpgrade(request, socket, head, accept)
       })
     },
@@ -93,21 +99,17 @@ export async function startEventStream(context: Context, { listen, metrics, read
   }
 }
 
-/** The raw answer to an upgrade that is refused; nothing when it may go on. */
-async function admit(context: Context, request: IncomingMessage): Promise<string | undefined> {
-  if (request.url?.split('?', 1)[0] !== '/ws') return plainAnswer('404 Not Found')
+/** Why an upgrade is refused; nothing when it may go on. */
+async function admit(context: Context, request: IncomingMessage): Promise<ProblemError | undefined> {
   try {
     // A limit apart: wrong keys from the same address must not keep the stream from coming back.
-    const verdict = await context.limits.take([{ pool: `ws:${addressKey(request.socket.remoteAddress ?? 'local')}`, perMinute: ANONYMOUS_PER_MINUTE }])
-    return verdict.allowed ? undefined : plainAnswer('429 Too Many Requests', verdict.retryAfter)
+    const pool = `ws:${clientAddress(request, context.config.trustedProxyHops)}`
+    const verdict = await context.limits.take([{ pool, perMinute: ANONYMOUS_PER_MINUTE }])
+    return verdict.allowed ? undefined : new ProblemError('RATE_LIMIT', { retryAfter: verdict.retryAfter })
   } catch (error) {
     context.log.error({ err: error }, 'upgrade failed')
-    return plainAnswer('503 Service Unavailable', 2)
+    return new ProblemError('SERVICE_UNAVAILABLE', { message: 'The database cannot be reached. Nothing is decided.', retryAfter: 2 })
   }
-}
-
-function plainAnswer(status: string, retryAfter?: number): string {
-  return `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n${retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`}\r\n`
 }
 
 /** A key that was revoked or ran out ends its connections here. The look at the rows makes up for a notification that never came. */

@@ -1,9 +1,9 @@
 import type { MiddlewareHandler } from 'hono'
 import { PLANS } from '#contract/api-key.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { clientAddress } from '#http/client-address.ts'
 import type { Context } from '../context.ts'
 import { authenticate } from '../keys/authenticate.ts'
-import { addressKey } from '../limits/address-key.ts'
 import { limitsOf } from '../limits/limits-of.ts'
 import type { HttpEnv } from './env.ts'
 
@@ -18,7 +18,7 @@ export function identify(context: Context): MiddlewareHandler<HttpEnv> {
     const key = BEARER.exec(c.req.header('authorization') ?? '')?.[1]
     const caller = key ? await authenticate(context.db, key, context.now()) : undefined
     c.set('caller', caller)
-    const limits = caller ? limitsOf(caller) : [{ pool: addressKey(c.env?.incoming?.socket.remoteAddress ?? 'local'), perMinute: ANONYMOUS_PER_MINUTE }]
+    const limits = caller ? limitsOf(caller) : [{ pool: clientAddress(c.env?.incoming, context.config.trustedProxyHops), perMinute: ANONYMOUS_PER_MINUTE }]
     const verdict = await context.limits.take(limits)
     c.header('X-RateLimit-Limit', String(verdict.limit))
     c.header('X-RateLimit-Remaining', String(verdict.remaining))

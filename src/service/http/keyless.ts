@@ -1,9 +1,9 @@
 import type { Context as HttpContext } from 'hono'
 import type { Endpoint } from '#contract/endpoint.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { clientAddress } from '#http/client-address.ts'
 import type { Actor, Context } from '../context.ts'
 import { findWalletByAddress } from '../db/wallets.ts'
-import { addressKey } from '../limits/address-key.ts'
 import type { HttpEnv } from './env.ts'
 
 /** In place of the id of a key. */
@@ -30,12 +30,12 @@ export async function actKeyless(c: HttpContext<HttpEnv>, context: Context, endp
 }
 
 async function countSettlement(c: HttpContext<HttpEnv>, context: Context): Promise<void> {
-  const address = keylessAddress(c)
+  const address = keylessAddress(c, context)
   const { allowed, retryAfter, limit } = await context.limits.take([{ pool: `settle ${address}`, perMinute: KEYLESS_PER_MINUTE }])
   if (!allowed) throw new ProblemError('RATE_LIMIT', { retryAfter, details: { limit: `${limit} payments per minute without a key` } })
 }
 
 /** Callers without a key are told apart by where they call from, also under an idempotency key. */
-export function keylessAddress(c: HttpContext<HttpEnv>): string {
-  return addressKey(c.env?.incoming?.socket.remoteAddress ?? 'local')
+export function keylessAddress(c: HttpContext<HttpEnv>, context: Context): string {
+  return clientAddress(c.env?.incoming, context.config.trustedProxyHops)
 }

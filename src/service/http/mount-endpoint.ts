@@ -42,7 +42,7 @@ export function mountEndpoint<K extends EndpointName>(app: Hono<HttpEnv>, { cont
       const outcome = await run()
       return respondJson(c, outcome.status, outcome.body)
     }
-    const scope = actor.keyId === KEYLESS ? keylessAddress(c) : actor.accountId
+    const scope = actor.keyId === KEYLESS ? keylessAddress(c, context) : actor.accountId
     const outcome = await runOnce(context.db, { accountId: scope, ...idempotency }, run)
     if ('replayed' in outcome) c.header('Idempotent-Replayed', 'true')
     return respondJson(c, outcome.status, outcome.body)

@@ -292,6 +292,19 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     })
   })
 
+  test.each([
+    ['a length', 'Content-Length: 500\r\n\r\n{"walletAddress":'],
+    ['chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\n{"a":\r\n'],
+  ])('a client that leaves in the middle of a body with %s is no error of ours, in the log and in the metrics', async (_, rest) => {
+    lines.length = 0
+    const socket = connect(app.port, '127.0.0.1')
+    const head = `POST /transaction/send HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`
+    socket.write(head + rest, () => void socket.destroy())
+    await expect.poll(() => lines.length).toBe(1)
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ msg: 'request', route: 'transactionSend', level: 30, status: 400 })
+    expect(await (await get('/metrics', {})).text()).not.toMatch(/route="transactionSend",method="POST",status="5/)
+  })
+
   test('every endpoint of the table is mounted', async () => {
     for (const { method, path } of Object.values(endpoints)) {
       const response = await fetch(app.url + path.replace(/:\w+/, 'x'), { method })

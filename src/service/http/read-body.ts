@@ -5,7 +5,7 @@ const JSON_MEDIA_TYPE = /^application\/json[ \t]*(;[ \t]*charset="?utf-8"?[ \t]*
 
 /**
  * Reads a request's body as JSON: exact media type, at most 64 KiB, valid UTF-8, then the strict parser.
- * @throws `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `INVALID_PARAMETERS`
+ * @throws `UNSUPPORTED_MEDIA_TYPE`, `PAYLOAD_TOO_LARGE`, `INVALID_PARAMETERS`, also where the client left before the end of the body
  */
 export async function readBody(request: Request): Promise<unknown> {
   const type = request.headers.get('content-type')
@@ -18,7 +18,10 @@ export async function readBody(request: Request): Promise<unknown> {
   if (encoding && encoding.toLowerCase() !== 'identity') {
     throw new ProblemError('UNSUPPORTED_MEDIA_TYPE', { details: { 'Content-Encoding': 'Expected an encoding of identity.' } })
   }
-  const bytes = await readBytes(request)
+  const bytes = await readBytes(request).catch((error: unknown) => {
+    // Reading fails only when the connection ends or its deadline passes: that is the client's doing, not an error of ours.
+    throw error instanceof ProblemError ? error : invalidBody('Expected all of it, received a part.', error)
+  })
   if (bytes.byteLength === 0) throw invalidBody('Expected a JSON object, received nothing.')
   let text: string
   try {

@@ -7,7 +7,6 @@ import { account, tokenPool } from '../db/schema/access.ts'
 import { sweep } from '../housekeeping.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import { createKey } from '../keys/create-key.ts'
-import { addressKey } from './address-key.ts'
 import { CHARGED_MS, leaseTokens } from './lease-tokens.ts'
 import { limitsOf } from './limits-of.ts'
 import { Limits } from './limits.ts'
@@ -159,16 +158,4 @@ describe('two processes on one database', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(100)
     expect(statuses.filter((status) => status === 429)).toHaveLength(140)
   })
-})
-
-test.each([
-  ['127.0.0.1', 'ip:127.0.0.1'],
-  ['::ffff:10.0.0.7', 'ip:10.0.0.7'],
-  ['2001:db8:1:2:aaaa:bbbb:cccc:dddd', 'ip:2001:db8:1:2::/64'],
-  ['2001:db8:1:2::1', 'ip:2001:db8:1:2::/64'],
-  ['2001:0db8::1', 'ip:2001:db8:0:0::/64'],
-  ['fe80::1%eth0', 'ip:fe80:0:0:0::/64'],
-  ['::1', 'ip:0:0:0:0::/64'],
-])('the address %s counts as %s', (address, key) => {
-  expect(addressKey(address)).toBe(key)
 })

@@ -48,6 +48,7 @@ beforeAll(async () => {
     logLevel: 'silent',
     vaultKey: { file: join(folder, 'vault.key') },
     facilitators: { allowed: [], loopback: true, wallets: [address] },
+    trustedProxyHops: 0,
     crashAt: undefined,
   })
   const { accountId, key } = await createTestKey(service.context.db)

@@ -1,0 +1,158 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { addressKey } from './client-address.ts'
+
+/** An upgraded connection whose client reads nothing for this long is cut, in milliseconds. */
+const UNREAD_MS = 10_000
+
+export type ConnectionCaps = { total: number; perAddress: number }
+
+/** No client of ours pipelines requests. One that sends more of them ahead than this is cut. */
+const MAX_PIPELINED = 32
+
+export type Exchange = { request: IncomingMessage; response: ServerResponse; start: () => void }
+
+export type Connection = {
+  socket: Socket
+  address: AddressConnections
+  /** Requests that are not answered yet. Where a client pipelines, the first is being answered and the others wait for it. */
+  exchanges: Set<Exchange>
+  /** Whether a request was answered. */
+  served: boolean
+  upgraded: boolean
+  /** Whether its last answer was sent. */
+  closing: boolean
+  /** What was sent when the client last took something of what waits for it. */
+  unread: { sent: number; since: number } | undefined
+  /** Whether the client took nothing of what waits for it since the last sweep. */
+  stuck: boolean
+}
+
+type AddressConnections = {
+  key: string
+  open: number
+  /** Those that may wait for their client, in the order in which they began to. */
+  waiting: Set<Connection>
+}
+
+/**
+ * The open connections of a server, by address. When a cap is reached, a connection that waits for its client makes room: the one that has waited the longest at the
+ * address with the most. So silent, dripping and non-reading clients cannot keep the others out, and no request is lost whose answer is being made.
+ */
+export class Connections {
+  readonly #caps: ConnectionCaps
+  readonly #all = new Map<Duplex, Connection>()
+  readonly #addresses = new Map<string, AddressConnections>()
+
+  constructor(caps: ConnectionCaps) {
+    this.#caps = caps
+  }
+
+  /** Adds a new connection, or names the cap that refuses it. */
+  admit(socket: Socket): 'total' | 'address' | undefined {
+    const key = addressKey(socket.remoteAddress ?? 'unknown')
+    const address = this.#addresses.get(key) ?? { key, open: 0, waiting: new Set() }
+    if (address.open >= this.#caps.perAddress && !this.#evictFrom(address)) return 'address'
+    if (this.#all.size >= this.#caps.total && !this.#evict()) return 'total'
+    const connection: Connection = {
+      socket,
+      address,
+      exchanges: new Set(),
+      served: false,
+      upgraded: false,
+      closing: false,
+      unread: undefined,
+      stuck: false,
+    }
+    address.open++
+    address.waiting.add(connection)
+    this.#addresses.set(key, address)
+    this.#all.set(socket, connection)
+    socket.once('close', () => this.#remove(connection))
+    return undefined
+  }
+
+  get(socket: Duplex): Connection | undefined {
+    return this.#all.get(socket)
+  }
+
+  /** A request arrived, its body perhaps not yet. It starts when those before it on the connection are answered: one connection gets no more work done than another. */
+  begin(exchange: Exchange): void {
+    const { request, response, start } = exchange
+    const connection = this.#all.get(request.socket)
+    if (!connection) return
+    const { exchanges, socket, address } = connection
+    exchanges.add(exchange)
+    response.once('close', () => {
+      exchanges.delete(exchange)
+      connection.served = true
+      address.waiting.delete(connection)
+      if (!this.#all.has(socket) || socket.destroyed) return
+      // At the end of the order: it waits for the next request from now on.
+      address.waiting.add(connection)
+      const [next] = exchanges
+      next?.start()
+    })
+    if (exchanges.size === 1) start()
+    else if (exchanges.size > MAX_PIPELINED) socket.destroy()
+  }
+
+  /** Runs once a second: finds the clients that do not read, and cuts upgraded connections that nothing else watches. */
+  sweep(now: number): void {
+    for (const connection of this.#all.values()) {
+      const { socket, unread, upgraded, address } = connection
+      const sent = socket.writableLength === 0 ? undefined : socket.bytesWritten - socket.writableLength
+      connection.stuck = sent !== undefined && unread?.sent === sent
+      if (!connection.stuck) connection.unread = sent === undefined ? undefined : { sent, since: now }
+      else if (upgraded && now - (unread?.since ?? now) >= UNREAD_MS) socket.destroy()
+      else address.waiting.add(connection)
+    }
+  }
+
+  /** Ends the connections on which nothing was ever received. */
+  destroySilent(): void {
+    for (const { socket } of this.#all.values()) if (socket.bytesRead === 0) socket.destroy()
+  }
+
+  destroyAll(): void {
+    for (const { socket } of this.#all.values()) socket.destroy()
+  }
+
+  #evict(): boolean {
+    for (;;) {
+      let heaviest: AddressConnections | undefined
+      for (const address of this.#addresses.values()) {
+        if (address.waiting.size > 0 && address.open > (heaviest?.open ?? 0)) heaviest = address
+      }
+      if (!heaviest) return false
+      if (this.#evictFrom(heaviest)) return true
+    }
+  }
+
+  /** False when no connection of the address waits for its client. */
+  #evictFrom(address: AddressConnections): boolean {
+    for (const connection of address.waiting) {
+      if (isWaiting(connection)) {
+        this.#remove(connection)
+        connection.socket.destroy()
+        return true
+      }
+      address.waiting.delete(connection)
+    }
+    return false
+  }
+
+  #remove(connection: Connection): void {
+    if (!this.#all.delete(connection.socket)) return
+    const { address } = connection
+    address.open--
+    address.waiting.delete(connection)
+    if (address.open === 0) this.#addresses.delete(address.key)
+  }
+}
+
+/** Whether a connection waits for its client: to send a request or the rest of it, to read an answer, or to close. */
+function isWaiting({ closing, stuck, upgraded, exchanges }: Connection): boolean {
+  return closing || stuck || (!upgraded && [...exchanges].every(({ request }) => !request.complete))
+}
