@@ -1,5 +1,6 @@
 import { hexToBytes, type Hex } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
+import { spellFingerprint } from '#chains/evm/fee-fingerprint.ts'
 import { chainIdOf } from '#contract/network.ts'
 import { SignedTransactionPayload } from '#x402/native-transfer.ts'
 import type { Examination } from './echo.ts'
@@ -30,5 +31,5 @@ export async function examineSignedTransaction(examination: Examination): Promis
   checklist.check('payer_mismatch', { name: 'source', source: 'proof', ok: sender !== terms.payTo, expected: 'a payer other than the payee', got: sender })
   checklist.equal('unexpected_instruction', { name: 'data', source: 'proof', expected: '0x', got: data.slice(0, 12) })
   const resource = payment.x402Version === 2 ? (payment.resource?.url ?? null) : null
-  return { key: `txid:${hash}`, payer: sender, signature: hash, resource, bytes, memo: null, nonce }
+  return { key: `txid:${hash}`, payer: sender, signature: hash, resource, bytes, memo: null, nonce, fingerprint: spellFingerprint(facts) }
 }

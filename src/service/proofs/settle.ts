@@ -186,9 +186,18 @@ async function signAsSponsor(context: Context, job: Job, { chain, held, bytes, s
 const LIFETIME_BLOCKS = 150
 
 /** What the signed bytes say, which the examination has held against the terms. */
-function transferOf({ terms, examined }: Job): Transfer {
+export function transferOf({ terms, examined }: Pick<Job, 'terms' | 'examined'>): Transfer {
   const { payTo, asset, amountAtomic } = terms
-  return { sender: examined.payer ?? '', recipient: payTo, asset: asset.address, amountAtomic, memo: examined.memo, nonce: examined.nonce ?? null }
+  const { payer, memo, nonce, fingerprint } = examined
+  return {
+    sender: payer ?? '',
+    recipient: payTo,
+    asset: asset.address,
+    amountAtomic,
+    memo,
+    nonce: nonce ?? null,
+    ...(fingerprint !== undefined && { fingerprint }),
+  }
 }
 
 type Following = { chain: Chain; payment: PaymentRecord; signed: Pick<Outgoing, 'bytes' | 'signature'> }

@@ -36,6 +36,8 @@ export type Examined = {
   memo: string | null
   /** EVM, where the service broadcasts. */
   nonce?: number
+  /** EVM: the fees per gas of a transaction that the payer signed. */
+  fingerprint?: string
   /** Solana: who pays the network for the payer and has not signed yet; null when the payer does. */
   sponsor?: string | null
   /** EVM: what the payer signed for others to carry out. */

@@ -1,14 +1,14 @@
-import { and, eq, inArray } from 'drizzle-orm'
 import type { EndpointReply } from '#contract/endpoints.ts'
 import { stringifyJson } from '#contract/json.ts'
-import { createPaymentId, isPaymentId } from '#contract/payment.ts'
+import { createPaymentId } from '#contract/payment.ts'
 import type { Context } from '../context.ts'
 import { findPayment, insertPayment, type PaymentRecord } from '../db/payments.ts'
-import { payment } from '../db/schema/payment.ts'
 import { deleteOrder, findOrder, insertOrder, type Question } from '../db/settlement-orders.ts'
 import { recordEvent } from '../events/record.ts'
+import { findAdoptable } from '../payments/attribution.ts'
 import { chainOf } from '../payments/network.ts'
 import type { Job } from '../proofs/outcome.ts'
+import { transferOf } from '../proofs/settle.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
 import type { Prepared } from './prepare.ts'
 import { reply } from './reply.ts'
@@ -21,31 +21,14 @@ export async function order(context: Context, job: Job, prepared: Prepared): Pro
   return reply(context, { payment: row, prepared, checks: job.checklist.checks, alreadyProcessed: false })
 }
 
-/** A payment that this account itself gave out to be signed: it is followed as what it is. */
+/** The order of this account that the payer's transaction pays: it is followed as what it is. */
 async function findOwn(context: Context, { accountId, terms, examined }: Job): Promise<PaymentRecord | undefined> {
-  const { memo, nonce, payer } = examined
-  if (memo !== null && isPaymentId(memo)) {
-    const row = await findPayment(context.db, memo)
-    return row?.accountId === accountId && row.mode === 'local' ? row : undefined
-  }
-  if (nonce === undefined || payer === null) return undefined
-  const rows = await context.db
-    .select()
-    .from(payment)
-    .where(
-      and(
-        eq(payment.accountId, accountId),
-        eq(payment.mode, 'local'),
-        eq(payment.network, terms.network.network),
-        eq(payment.sender, payer),
-        eq(payment.recipient, terms.payTo),
-        eq(payment.asset, terms.asset.address),
-        eq(payment.amount, terms.amountAtomic),
-        eq(payment.nonce, nonce),
-        inArray(payment.status, ['created', 'pending']),
-      ),
-    )
-  return rows.find(({ resource }) => resource === null || terms.resource === null || resource === terms.resource)
+  const { payer, signature } = examined
+  if (payer === null || examined.authorization) return undefined
+  const { network } = terms.network
+  const transfer = transferOf({ terms, examined })
+  const row = await findAdoptable(context.db, { accountId, network, transfer, signature: signature ?? '', height: null, resource: terms.resource })
+  return row?.mode === 'local' && (row.status === 'created' || row.status === 'pending') ? row : undefined
 }
 
 /** What was built for this question before, unless it was given up since. */
