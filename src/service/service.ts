@@ -16,6 +16,7 @@ import { routes } from './routes/routes.ts'
 import { startFlushing } from './usage/start-flushing.ts'
 import { createUsageLog } from './usage/usage-log.ts'
 import { openVault } from './wallets/open-vault.ts'
+import { registerConfiguredWallets } from './wallets/register-configured.ts'
 import { startBooks } from './watchers/start-books.ts'
 import { startWatchers } from './watchers/start.ts'
 
@@ -41,6 +42,7 @@ export async function createService(config: ServiceConfig, overrides: { now?: ()
   const chains = createChains(config.networks)
   stack.defer(async () => void (await Promise.all([...chains.values()].map((chain) => chain.close()))))
   const context: Context = { config, db: database.db, chains, vault, log, usage: createUsageLog(database.db), now: overrides.now ?? (() => new Date()) }
+  await registerConfiguredWallets(context)
   stack.defer(startFlushing(context))
   stack.defer(startFolding(context))
   const metrics = createMetrics()

@@ -6,6 +6,7 @@ import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open
 import { createApp } from '#service/app.ts'
 import type { Context } from '#service/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
+import type { NewPayment } from '#service/db/payments.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { startEventStream } from '#service/events/stream.ts'
 import type { ReadPayment } from '#service/events/to-message.ts'
@@ -38,6 +39,10 @@ export const exampleRoutes: Routes = {
   paymentSend: async () => examples.paymentSend.reply,
   walletList: async () => examples.walletList.reply,
   walletCreate: async () => examples.walletCreate.reply,
+  payoutList: async () => examples.payoutList.reply,
+  payoutChallenge: async () => examples.payoutChallenge.reply,
+  payoutRegister: async () => examples.payoutRegister.reply,
+  payoutRelease: async () => examples.payoutRelease.reply,
   apiKeyList: async () => examples.apiKeyList.reply,
   apiKeyCreate: async () => examples.apiKeyCreate.reply,
   apiKeyRotate: async () => examples.apiKeyRotate.reply,
@@ -122,7 +127,7 @@ export async function createTestKey(
 }
 
 /** A payment's row, for tests of what hangs on one. */
-export async function insertTestPayment(db: Database, row: { id: string; accountId: string; sender?: string; recipient?: string }): Promise<void> {
+export async function insertTestPayment(db: Database, row: Partial<NewPayment> & Pick<NewPayment, 'id' | 'accountId'>): Promise<void> {
   const { paymentStatus } = examples
   const { network, asset, symbol, decimals, amountAtomic, sender, recipient } = paymentStatus.reply
   await db

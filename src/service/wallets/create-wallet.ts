@@ -8,6 +8,7 @@ import type { Database } from '#postgres/open.ts'
 import { account } from '../db/schema/access.ts'
 import { insertWallet } from '../db/wallets.ts'
 import { addressOf } from './address-of.ts'
+import { registerWallet } from './ownership.ts'
 import { seal } from './seal.ts'
 import type { KeyVault } from './vault.ts'
 
@@ -24,7 +25,9 @@ export type WalletFacts = { id: string; address: string; family: Family; name: s
 
 /**
  * Takes a wallet under management. Its key is sealed before anything else happens to it, and overwritten here.
- * @throws `NOT_FOUND` for an unknown account, `INVALID_PARAMETERS` for an address that is managed already
+ * Its account owns it from the same commit on.
+ * @throws `NOT_FOUND` for an unknown account, `INVALID_PARAMETERS` for an address that is managed already, `FORBIDDEN` (`wallet_owned`) for one that another
+ * account owns
  */
 export async function createWallet({ db, vault, now }: { db: Database; vault: KeyVault; now: Date }, input: NewWallet): Promise<WalletFacts> {
   const { accountId, family, name } = input
@@ -34,14 +37,21 @@ export async function createWallet({ db, vault, now }: { db: Database; vault: Ke
     if (!owner) throw new ProblemError('NOT_FOUND', { message: `There is no account ${accountId}.` })
     const facts = { id: createId('wal'), address: addressOf(family, secret), family, name, createdAt: now }
     const sealed = await seal(vault, { ...facts, accountId }, secret)
-    if (await insertWallet(db, { ...facts, ...sealed, accountId })) return facts
-    throw new ProblemError('INVALID_PARAMETERS', {
-      message: `The wallet ${facts.address} is managed already.`,
-      details: { walletAddress: 'Expected a wallet that is not managed yet.' },
+    await db.transaction(async (tx) => {
+      if (!(await insertWallet(tx, { ...facts, ...sealed, accountId }))) throw refuseManagedTwice(facts.address)
+      await registerWallet({ db: tx, now }, { accountId, address: facts.address, network: null, proof: 'managed' })
     })
+    return facts
   } finally {
     secret.fill(0)
   }
+}
+
+function refuseManagedTwice(address: string): ProblemError {
+  return new ProblemError('INVALID_PARAMETERS', {
+    message: `The wallet ${address} is managed already.`,
+    details: { walletAddress: 'Expected a wallet that is not managed yet.' },
+  })
 }
 
 function createSecret(family: Family): Uint8Array {

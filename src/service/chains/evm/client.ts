@@ -12,7 +12,8 @@ export function openEndpoints(network: Network): EvmEndpoints {
   return new Endpoints({
     name: network.name,
     urls: network.rpcUrls,
-    connect: (url): PublicClient => createPublicClient({ transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0 }), cacheTime: 0 }),
+    // Without CCIP-Read (EIP-3668): a contract that refuses with addresses to fetch would choose what this service requests.
+    connect: (url): PublicClient => createPublicClient({ transport: http(url, { timeout: TIMEOUT_MS, retryCount: 0 }), cacheTime: 0, ccipRead: false }),
     identify: async (client) => {
       const got = await client.getChainId()
       if (got !== expected) throw new Error(`Expected chain ${expected}, the node says ${got}.`)

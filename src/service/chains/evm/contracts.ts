@@ -2,6 +2,7 @@ import { parseAbi, type Abi, type Hex, type PublicClient } from 'viem'
 import type { Network } from '#contract/network.ts'
 import type { Contracts, Quote } from '../contracts.ts'
 import { remember } from '../remember.ts'
+import { acceptsSignature } from './accepts-signature.ts'
 import { findUse, proveEnding } from './authorization-use.ts'
 import { buildCall } from './build-call.ts'
 import type { EvmEndpoints } from './client.ts'
@@ -36,6 +37,7 @@ export function openContracts(endpoints: EvmEndpoints, network: Network): Contra
       return answer.value
     },
     code: (address) => endpoints.ask((client) => client.getCode({ address: address as Hex })),
+    accepts: (question) => endpoints.ask((client) => acceptsSignature(client, question)),
     async quote({ from, to, data }) {
       const answers = await endpoints.askTwice((client) => quoteOnce(client, { from: from as Hex, to, data }))
       return answers.find(({ ok }) => ok) ?? answers[0]
