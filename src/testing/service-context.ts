@@ -9,7 +9,7 @@ import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
 import { createAccount } from '#service/keys/create-account.ts'
 import { createLog } from '#service/log.ts'
 import { createVault } from '#service/wallets/file-vault.ts'
-import { registerWallet } from '#service/wallets/ownership.ts'
+import { registerWallet, releaseWallet } from '#service/wallets/ownership.ts'
 import { createUsageLog } from '#service/usage/usage-log.ts'
 import { createTestDatabase, type Engine } from './postgres.ts'
 
@@ -43,6 +43,11 @@ export async function openAccount(context: Context): Promise<Actor> {
 /** Makes the account the owner of a wallet, as the operator's command does. */
 export async function registerPayee({ db, now }: Pick<Context, 'db' | 'now'>, accountId: string, address: string): Promise<void> {
   await registerWallet({ db, now: now() }, { accountId, address, network: null, proof: 'operator' })
+}
+
+/** Ends it, as the owner does. */
+export async function releasePayee({ db, now }: Pick<Context, 'db' | 'now'>, accountId: string, address: string): Promise<void> {
+  await releaseWallet({ db, now: now() }, address, { accountId })
 }
 
 const POLL_MS = 25
