@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { DestinationStream } from 'pino'
 import type { Plan, Scope } from '#contract/api-key.ts'
 import { SCOPES } from '#contract/api-key.ts'
+import type { Network } from '#contract/network.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
 import { createApp } from '#service/app.ts'
 import type { Context } from '#service/context.ts'
@@ -54,6 +55,8 @@ export type TestApp = { url: string; port: number; context: Context; [Symbol.asy
 
 type Options = {
   target: DatabaseTarget
+  /** Told to callers; no chain of theirs is asked. */
+  networks?: Network[]
   routes?: Partial<Routes>
   now?: () => Date
   log?: DestinationStream
@@ -64,6 +67,7 @@ type Options = {
 /** The service's own HTTP server, pipeline and event stream over a real database, without chains. It fails at its end when an answer was not as `/openapi.json` says. */
 export async function startTestApp({
   target,
+  networks = [],
   routes,
   now = () => new Date(),
   log,
@@ -73,7 +77,7 @@ export async function startTestApp({
   await using stack = new AsyncDisposableStack()
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const context: Context = {
-    config: { host: '127.0.0.1', port: 0, database: target, networks: [], logLevel: 'info', vaultKey: { file: 'unused' }, crashAt: undefined },
+    config: { host: '127.0.0.1', port: 0, database: target, networks, logLevel: 'info', vaultKey: { file: 'unused' }, crashAt: undefined },
     db: database.db,
     chains: new Map(),
     vault: createVault(randomBytes(32)),

@@ -1,7 +1,7 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { randomBytes } from 'node:crypto'
 import bs58 from 'bs58'
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { NATIVE_ETH, SOLANA_DEVNET, type NetworkId } from '#contract/network.ts'
@@ -10,7 +10,7 @@ import { ProblemError } from '#contract/problem.ts'
 import { DEAF_NETWORKS } from '#testing/desk.ts'
 import { ENGINES } from '#testing/postgres.ts'
 import { insertTestPayment } from '#testing/service-app.ts'
-import { openAccount, openContext, registerPayee, type OpenedContext } from '#testing/service-context.ts'
+import { eventually, openAccount, openContext, registerPayee, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
 import { payment } from '../db/schema/payment.ts'
 import { claim } from '../db/schema/proof.ts'
@@ -328,6 +328,32 @@ describe.each(ENGINES)('ownership of wallets on %s', (engine) => {
       await prove(actor, savings)
       expect([await directionOf(received), await directionOf(sent)]).toEqual(['received', 'internal'])
     })
+
+    // The embedded database has one connection: transactions follow each other there.
+    if (engine === 'postgres') {
+      test('a registration waits for a payment that is being recorded, and decides its direction', async () => {
+        const actor = await openAccount(context)
+        const wallet = evmWallet()
+        const id = createPaymentId()
+        const waiting = async () => {
+          const { rows } = await context.db.execute<{ count: number }>(sql`
+            select count(*)::int as count from pg_locks
+            where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`)
+          return (rows[0]?.count ?? 0) > 0
+        }
+        let ended = false
+        let registering: Promise<void> | undefined
+        await context.db.transaction(async (tx) => {
+          await insertTestPayment(tx, { id, accountId: actor.accountId, network: CHAIN, recipient: wallet.address })
+          registering = prove(actor, wallet).finally(() => {
+            ended = true
+          })
+          await eventually(waiting, (waits) => waits || ended)
+        })
+        await registering
+        expect(await directionOf(id)).toBe('received')
+      })
+    }
 
     test('a payment that is recorded while its wallet is registered has the direction of the owner', async () => {
       const actor = await openAccount(context)
