@@ -5,6 +5,7 @@ import { paymentEndpoints } from './payment-endpoints.ts'
 import { proofEndpoints } from './proof-endpoints.ts'
 import { tokenEndpoints } from './token-endpoints.ts'
 import { transactionEndpoints } from './transaction-endpoints.ts'
+import { walletEndpoints } from './wallet-endpoints.ts'
 
 /**
  * The service's API, one row an endpoint. Routes, clients, the proxy's allow-list, OpenAPI and tests are all derived from it.
@@ -16,6 +17,7 @@ export const endpoints = {
   ...paymentEndpoints,
   ...tokenEndpoints,
   ...keyEndpoints,
+  ...walletEndpoints,
 } as const satisfies Record<string, Endpoint>
 
 export type Endpoints = typeof endpoints

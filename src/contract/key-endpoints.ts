@@ -3,9 +3,8 @@ import { ApiKeyInput, ApiKeyRow, keyId, MOST_KEYS, NewApiKeyBody, RotationInput 
 import type { Endpoint } from './endpoint.ts'
 import { timestamp } from './fields.ts'
 import { UsageBody, UsageQuery } from './usage.ts'
-import { MOST_WALLETS, NewWallet, WalletBody, WalletList } from './wallet.ts'
 
-/** Additions: an account's keys, their usage, and its managed wallets. */
+/** Additions: an account's keys, and their usage. */
 export const keyEndpoints = {
   /** Additions: the account's keys. */
   apiKeyList: {
@@ -63,24 +62,5 @@ export const keyEndpoints = {
     query: UsageQuery,
     response: UsageBody,
     problems: [],
-  },
-  walletList: {
-    method: 'GET',
-    path: '/wallets',
-    summary: 'The wallets the service signs for',
-    scope: 'wallets:manage',
-    audience: 'key',
-    response: WalletList,
-    problems: [],
-  },
-  walletCreate: {
-    method: 'POST',
-    path: '/wallets',
-    summary: `Make a wallet that the service signs for. An account has at most ${MOST_WALLETS} (\`FORBIDDEN\` beyond)`,
-    scope: 'wallets:manage',
-    audience: 'key',
-    body: NewWallet,
-    response: WalletBody,
-    problems: ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS'],
   },
 } as const satisfies Record<string, Endpoint>

@@ -7,6 +7,8 @@ export const VALID_REQUESTS: Record<string, string> = {
   'transactionSend body': `{"walletAddress":"${EVM}","recipientAddress":"${EVM}","amount":0.01}`,
   'paymentSend body': `{"walletAddress":"${EVM}","recipientAddress":"${EVM}","amount":0.01}`,
   'walletCreate body': '{"family":"evm","name":"Payouts"}',
+  'payoutChallenge body': `{"walletAddress":"${EVM}"}`,
+  'payoutRegister body': `{"challengeId":"wch_${'1'.repeat(22)}","signature":"0xabc"}`,
   'apiKeyCreate body': '{"name":"till","scopes":["payment:read"]}',
   'apiKeyRotate body': '{"graceSeconds":3600}',
   'transactionSubmitted body': `{"paymentId":"pay_${'1'.repeat(22)}","signature":"0xabc"}`,

@@ -1,6 +1,8 @@
 import * as v from 'valibot'
-import { noNul, timestamp } from './fields.ts'
+import { address } from './address-field.ts'
+import { boundedText, noNul, timestamp } from './fields.ts'
 import { PaymentStatusBody } from './payment-body.ts'
+import { OWNERSHIP_PROOFS, WALLET_KINDS } from './wallet-owner.ts'
 
 /** An account has at most so many managed wallets. */
 export const MOST_WALLETS = 50
@@ -24,6 +26,36 @@ export const WalletBody = v.object({ success: v.literal(true), ...wallet })
 export const NewWallet = v.strictObject({
   family: v.picklist(['evm', 'solana']),
   name: v.pipe(v.string(), v.trim(), v.minLength(1, 'Expected a name.'), v.maxLength(100, 'Expected at most 100 characters.'), noNul()),
+})
+
+/** A wallet that the account owns. `network`: the chain of a contract; null where a key controls the address, on every chain of its family. */
+export const OwnedWallet = v.object({
+  walletAddress: v.string(),
+  family: v.picklist(['evm', 'solana']),
+  network: v.nullable(v.string()),
+  kind: v.picklist(WALLET_KINDS),
+  proof: v.picklist(OWNERSHIP_PROOFS),
+  createdAt: timestamp,
+})
+
+/** `network`: for a contract wallet (EIP-1271, ERC-6492), the chain that is asked whether it signed. */
+export const PayoutChallenge = v.strictObject({ walletAddress: address, network: v.optional(boundedText(60)) })
+
+export const PayoutChallengeBody = v.object({
+  success: v.literal(true),
+  challengeId: v.string(),
+  /** Signed byte for byte: EIP-191 (`personal_sign`) on EVM, `signMessage` on Solana. */
+  message: v.string(),
+  expiresAt: timestamp,
+})
+
+/** Room for a signature that deploys its wallet (ERC-6492). */
+const MAX_SIGNATURE = 32_768
+
+export const PayoutSignature = v.strictObject({
+  challengeId: v.pipe(v.string(), v.regex(/^wch_[1-9A-HJ-NP-Za-km-z]{22}$/, 'Expected wch_ and 22 base58 characters.')),
+  /** Hex (EVM) or base58 (Solana). */
+  signature: v.pipe(boundedText(MAX_SIGNATURE), v.minLength(1, 'Expected a signature.')),
 })
 
 /** What is told of a payment from a managed wallet; `estimatedConfirmation` in words, for people. */

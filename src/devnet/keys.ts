@@ -9,6 +9,7 @@ import { createKey } from '#service/keys/create-key.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
 import { openFileVault } from '#service/wallets/file-vault.ts'
 import { listWallets } from '#service/wallets/list-wallets.ts'
+import { registerWallet } from '#service/wallets/ownership.ts'
 import { readSecret } from '#service/wallets/read-secret.ts'
 import { devnetWallets } from './wallets.ts'
 
@@ -31,12 +32,13 @@ const ISSUED = {
 
 type Preparation = { db: Database; vaultKeyFile: string; known?: Keys }
 
-/** The account, its keys and its managed wallets, as the operator's command makes them; what is there already stays. */
+/** The account, its keys and its wallets, as the operator's command makes them; what is there already stays. */
 export async function prepareAccount({ db, vaultKeyFile, known }: Preparation): Promise<Keys> {
   const accountId = known?.accountId ?? (await createAccount(db, { name: 'Demo seller', plan: 'premium' })).id
   const keys: Keys = { operator: '', standard: '', readonly: '', proxy: '', seller: '', ...known, accountId }
   for (const name of MADE) keys[name] ||= (await createKey(db, { accountId, ...ISSUED[name], environment: 'test' })).key
   await importWallets(db, { accountId, vaultKeyFile })
+  await registerSeller(db, accountId)
   return keys
 }
 
@@ -64,6 +66,12 @@ async function importWallets(db: Database, { accountId, vaultKeyFile }: { accoun
     await take('evm', name, { address: evm.address, text: evm.privateKey })
     await take('solana', name, { address: solana.address, text: solana.secretKey })
   }
+}
+
+/** The demo seller is paid at these: what they receive is the account's income, and no other account can use proofs of it. */
+async function registerSeller(db: Database, accountId: string): Promise<void> {
+  const { seller } = devnetWallets()
+  for (const { address } of [seller.evm, seller.solana]) await registerWallet({ db, now: new Date() }, { accountId, address, network: null, proof: 'operator' })
 }
 
 /** Keys cannot be read back from the service: it holds their hashes only. */

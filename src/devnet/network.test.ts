@@ -46,6 +46,25 @@ test('the history spans sixty days on both chains, mostly paid, some not', async
   expect(new Set(payments.map(({ sender }) => sender)).size).toBeGreaterThan(20)
 })
 
+test('the demo seller owns its wallets: the history has directions, seen from it', async () => {
+  const { wallets } = v.parse(endpoints.payoutList.response, await get('/wallets/payout'))
+  const { seller, managed, facilitator } = net.wallets
+  expect(new Map(wallets.map(({ walletAddress, proof }) => [walletAddress, proof]))).toEqual(
+    new Map([
+      ...[managed.evm, managed.solana, facilitator.evm, facilitator.solana].map(({ address }) => [address, 'managed'] as const),
+      ...[seller.evm, seller.solana].map(({ address }) => [address, 'operator'] as const),
+    ]),
+  )
+  const own = new Set(wallets.map(({ walletAddress }) => walletAddress))
+  const seen = new Set<string>()
+  for (const { paymentId, sender, recipient } of await list('')) {
+    const { direction } = await status(paymentId)
+    seen.add(direction)
+    expect(direction, paymentId).toBe(own.has(recipient) ? (own.has(sender) ? 'internal' : 'received') : own.has(sender) ? 'sent' : 'external')
+  }
+  expect(seen).toEqual(new Set(['received', 'sent']))
+})
+
 test('what the service says of the EVM history is on the chain, to the wei, on its day', async () => {
   const evm = createPublicClient({ transport: http(net.evm.rpcUrl) })
   for (const payment of await list('&network=eip155:31337&status=finalized')) {

@@ -24,13 +24,18 @@ export const vaultKeyFile = (folder: Folder) => folder.in('service', 'vault.key'
 /** Where buyers reach the demo shop; spelled as the relay of the proxy allows it. */
 export const shopUrl = (ports: Ports) => `http://127.0.0.1:${ports.seller}`
 
-export function startService({ folder, ports, databaseUrl, say }: Setting): Promise<Program> {
-  const { facilitator } = devnetWallets()
+/** Where callers other than the proxy reach the service. */
+const serviceUrl = (ports: Ports) => `http://localhost:${ports.service}`
+
+export function startService({ folder, ports, keys, databaseUrl, say }: Setting): Promise<Program> {
+  const { facilitator, seller } = devnetWallets()
   const env = {
     ...database(folder, 'service', databaseUrl),
     NETWORKS_FILE: folder.in('networks.json'),
     VAULT_KEY_FILE: vaultKeyFile(folder),
     FACILITATOR_WALLETS: `${facilitator.evm.address},${facilitator.solana.address}`,
+    PAYOUT_WALLETS: `${keys.accountId}:${seller.evm.address},${keys.accountId}:${seller.solana.address}`,
+    PUBLIC_SERVICE_URL: serviceUrl(ports),
   }
   return Program.start({ name: 'service', port: ports.service, env, logDir: folder.in('logs'), say })
 }
@@ -47,7 +52,7 @@ export function startBff({ folder, ports, keys, databaseUrl, relayUrl, shop, say
     SELLER_WALLETS: sellerWallets,
     OPERATOR_WALLETS: sellerWallets,
     HOSTED_SENDS: JSON.stringify(payouts()),
-    PUBLIC_SERVICE_URL: `http://localhost:${ports.service}`,
+    PUBLIC_SERVICE_URL: serviceUrl(ports),
     TITLE: 'Paydesk',
     ...(relayUrl && { WALLETCONNECT_PROJECT_ID: '0'.repeat(32), WALLETCONNECT_RELAY_URL: relayUrl }),
     RELAY: 'everyone',

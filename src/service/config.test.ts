@@ -46,6 +46,28 @@ test('all problems are told at once, with name, expectation and example, without
   }
 })
 
+test('PAYOUT_WALLETS names accounts and their wallets, and every entry that is wrong', () => {
+  const [one, other] = [`acc_${'1'.repeat(22)}`, `acc_${'2'.repeat(22)}`]
+  const evm = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+  const read = (text: string) => toConfig({ NETWORKS, PAYOUT_WALLETS: text }).payoutWallets
+  expect(read(`${one}:${evm.toLowerCase()}, ${other}:11111111111111111111111111111112`)).toEqual([
+    { accountId: one, address: evm },
+    { accountId: other, address: '11111111111111111111111111111112' },
+  ])
+  expect(toConfig({ NETWORKS }).payoutWallets).toBeUndefined()
+  const wrong = () => read(`${one}:${evm},acc_x:${evm},${one}:0x12,${one}:${evm.replace('c8', 'C8').replace('C7', 'c7')}`)
+  expect(wrong).toThrow(/^PAYOUT_WALLETS: expected accounts and the wallets they own, with commas; at 1: Expected acc_…:<address>, received "acc_x:/m)
+  expect(wrong).toThrow(/ at 2: Expected acc_…:<address>, received "acc_1{22}:0x12"\. at 3: Expected acc_…:<address> with a right EIP-55 checksum, received /)
+  expect(() => read(`${one}:${evm},${other}:${evm}`)).toThrow(`at 1: Expected one account for ${evm}, received ${one} and ${other}.`)
+})
+
+test('PUBLIC_SERVICE_URL is an http(s) address', () => {
+  expect(toConfig({ NETWORKS, PUBLIC_SERVICE_URL: 'https://payments.example.com' }).publicUrl).toBe('https://payments.example.com')
+  expect(() => toConfig({ NETWORKS, PUBLIC_SERVICE_URL: 'payments.example.com' })).toThrow(
+    /PUBLIC_SERVICE_URL: expected the http\(s\) address at which callers/,
+  )
+})
+
 test('a missing networks file is a problem of the configuration', () => {
   expect(() => readEnv({ NETWORKS_FILE: '/nowhere.json' })).toThrow('NETWORKS_FILE: expected a file that can be read, received "/nowhere.json".')
   expect(() => toConfig({})).toThrow(/NETWORKS: expected a JSON array/)

@@ -24,9 +24,15 @@ export type ServiceConfig = {
   vaultKey: VaultKey
   /** Facilitators that a seller may have a payment verified by; none without. */
   facilitators?: FacilitatorPolicy
+  /** Where callers reach this service; wallets are shown it. Its own address otherwise. */
+  publicUrl?: string
+  /** Wallets that the operator registers at the start, and their accounts; none without. */
+  payoutWallets?: readonly PayoutWallet[]
   /** For tests of recovery: the step at which this process kills itself. */
   crashAt: string | undefined
 }
+
+export type PayoutWallet = { accountId: string; address: string }
 
 /** What wraps the keys of managed wallets: a key in a file, made at the first start, or a key of AWS KMS by its ARN. */
 export type VaultKey = { file: string } | { kmsKey: string }
@@ -62,6 +68,34 @@ export function readEnv(env: Env): Env {
 const networksText = v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(NetworkConfig), v.minLength(1, 'Expected at least one network.'))
 
 const connectionCount = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,5}$/), v.transform(Number))
+/** `acc_…:<address>`. */
+const payoutWallet = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset, addIssue, NEVER }): PayoutWallet => {
+    const [, accountId, text = ''] = /^(acc_[1-9A-HJ-NP-Za-km-z]{22}):(.+)$/.exec(dataset.value) ?? []
+    const parsed = parseAddress(text)
+    if (accountId !== undefined && parsed.ok) return { accountId, address: parsed.address }
+    const checksum = !parsed.ok && parsed.problem === 'bad_checksum' ? ' with a right EIP-55 checksum' : ''
+    addIssue({ message: `Expected acc_…:<address>${checksum}, received ${JSON.stringify(dataset.value)}.` })
+    return NEVER
+  }),
+)
+
+const payoutWallets = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',').map((entry) => entry.trim())),
+  v.array(payoutWallet),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    const wallets = dataset.value
+    for (const [key, value] of wallets.entries()) {
+      const other = wallets.slice(0, key).find(({ address, accountId }) => address === value.address && accountId !== value.accountId)
+      if (!other) continue
+      const message = `Expected one account for ${value.address}, received ${other.accountId} and ${value.accountId}.`
+      addIssue({ message, path: [{ type: 'array', origin: 'value', input: wallets, key, value }] })
+    }
+  }),
+)
 
 /** One row a variable: what it must be, an example, and how it is read. */
 const variables = {
@@ -135,6 +169,16 @@ const variables = {
   },
   MAX_CONNECTIONS: { schema: v.optional(connectionCount), expected: 'how many connections may be open at once', example: '3000' },
   MAX_CONNECTIONS_PER_ADDRESS: { schema: v.optional(connectionCount), expected: 'how many connections one address may have open at once', example: '256' },
+  PUBLIC_SERVICE_URL: {
+    schema: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https?:\/\//))),
+    expected: 'the http(s) address at which callers reach this service',
+    example: 'https://payments.example.com',
+  },
+  PAYOUT_WALLETS: {
+    schema: v.optional(payoutWallets),
+    expected: 'accounts and the wallets they own, with commas',
+    example: 'acc_3RfVbGtYhNmJuKiLoPqAzW:0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  },
   CRASH_AT: { schema: v.optional(v.pipe(v.string(), v.regex(/^[a-z:-]+$/))), expected: 'a step at which to die, for tests', example: 'send:persisted' },
   LOG_LEVEL: { schema: v.optional(v.picklist(LOG_LEVELS), 'info'), expected: `one of ${LOG_LEVELS.join(', ')}`, example: 'info' },
 } as const satisfies Record<string, { schema: v.GenericSchema; expected: string; example: string }>
@@ -163,6 +207,8 @@ export function toConfig(env: Env): ServiceConfig {
     'TRUSTED_PROXY_HOPS',
     'MAX_CONNECTIONS',
     'MAX_CONNECTIONS_PER_ADDRESS',
+    'PUBLIC_SERVICE_URL',
+    'PAYOUT_WALLETS',
     'CRASH_AT',
   ])
   return {
@@ -176,6 +222,8 @@ export function toConfig(env: Env): ServiceConfig {
     logLevel: values.LOG_LEVEL,
     vaultKey: toVaultKey(values),
     facilitators: toFacilitators(values),
+    publicUrl: values.PUBLIC_SERVICE_URL,
+    payoutWallets: values.PAYOUT_WALLETS,
     crashAt: values.CRASH_AT,
   }
 }
@@ -229,9 +277,11 @@ function readVariables<N extends VariableName>(env: Env, names: readonly N[]): V
     const result = v.safeParse(schema, env[name] || undefined)
     if (result.success) values[name] = result.output
     else {
-      const [issue] = result.issues
-      const place = v.getDotPath(issue)
-      problems.push(`${name}: expected ${expected}${place ? `; at ${place}: ${issue.message}` : '.'} Example: ${name}=${example}`)
+      const places = result.issues.flatMap((issue) => {
+        const place = v.getDotPath(issue)
+        return place === null ? [] : [`at ${place}: ${issue.message}`]
+      })
+      problems.push(`${name}: expected ${expected}${places.length > 0 ? `; ${places.join(' ')}` : '.'} Example: ${name}=${example}`)
     }
   }
   if (problems.length > 0) throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)

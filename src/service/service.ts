@@ -18,6 +18,7 @@ import { routes } from './routes/routes.ts'
 import { startFlushing } from './usage/start-flushing.ts'
 import { createUsageLog } from './usage/usage-log.ts'
 import { openVault } from './wallets/open-vault.ts'
+import { registerConfiguredWallets } from './wallets/register-configured.ts'
 import { startBooks } from './watchers/start-books.ts'
 import { startWatchers } from './watchers/start.ts'
 
@@ -48,6 +49,7 @@ export async function createService(config: ServiceConfig, overrides: { now?: ()
   })
   stack.defer(() => limits.close())
   const context: Context = { config, db: database.db, chains, vault, log, usage: createUsageLog(database.db), limits, now: overrides.now ?? (() => new Date()) }
+  await registerConfiguredWallets(context)
   stack.defer(startFlushing(context))
   stack.defer(startFolding(context))
   const metrics = createMetrics()

@@ -14,6 +14,7 @@ import { createService, type RunningService } from '#service/service.ts'
 import { Browser } from './desk-browser.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
 import { createTestKey, insertTestPayment } from './service-app.ts'
+import { registerPayee } from './service-context.ts'
 
 export const ORIGIN = 'http://localhost:4173'
 
@@ -117,6 +118,11 @@ export class Desk {
 
   browser(origin = ORIGIN): Browser {
     return new Browser(() => this.bff.url, origin)
+  }
+
+  /** Makes the account the owner of a wallet. */
+  registerPayee(address: string): Promise<void> {
+    return registerPayee(this.service.context, this.accountId, address)
   }
 
   /** A payment of the account, as if it had been built, with its first event. */

@@ -95,6 +95,9 @@ export function refused(reason: string, check: string) {
   return { code: 'INVALID_PAYMENT_PROOF', reason, check }
 }
 
+/** What an account reads whose proof pays a wallet of another account. */
+export const REFUSED_PAYEE = { code: 'FORBIDDEN', reason: 'payee_not_owned' }
+
 export type SolanaProof = { network: string; payTo: string; lamports: bigint; memo?: string; url?: string; version?: 1 | 2 }
 
 /** The header value of a signed transfer of SOL that the service broadcasts. */

@@ -2,11 +2,13 @@ import { randomBytes } from 'node:crypto'
 import type { DestinationStream } from 'pino'
 import type { Plan, Scope } from '#contract/api-key.ts'
 import { SCOPES } from '#contract/api-key.ts'
+import type { Network } from '#contract/network.ts'
 import { startHttpServer } from '#http/server.ts'
 import { openDatabase, type Database, type DatabaseTarget } from '#postgres/open.ts'
 import { createApp } from '#service/app.ts'
 import type { Context } from '#service/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
+import type { NewPayment } from '#service/db/payments.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { EVENTS_PATH, startEventStream } from '#service/events/stream.ts'
 import type { ReadPayment } from '#service/events/to-message.ts'
@@ -40,6 +42,10 @@ export const exampleRoutes: Routes = {
   paymentSend: async () => examples.paymentSend.reply,
   walletList: async () => examples.walletList.reply,
   walletCreate: async () => examples.walletCreate.reply,
+  payoutList: async () => examples.payoutList.reply,
+  payoutChallenge: async () => examples.payoutChallenge.reply,
+  payoutRegister: async () => examples.payoutRegister.reply,
+  payoutRelease: async () => examples.payoutRelease.reply,
   apiKeyList: async () => examples.apiKeyList.reply,
   apiKeyCreate: async () => examples.apiKeyCreate.reply,
   apiKeyRotate: async () => examples.apiKeyRotate.reply,
@@ -51,6 +57,8 @@ export type TestApp = { url: string; port: number; context: Context; [Symbol.asy
 
 type Options = {
   target: DatabaseTarget
+  /** Told to callers; no chain of theirs is asked. */
+  networks?: Network[]
   routes?: Partial<Routes>
   now?: () => Date
   log?: DestinationStream
@@ -64,6 +72,7 @@ type Options = {
 /** The service's own HTTP server, pipeline and event stream over a real database, without chains unless it is given them. It fails at its end when an answer was not as `/openapi.json` says. */
 export async function startTestApp({
   target,
+  networks = [],
   routes,
   now = () => new Date(),
   log,
@@ -82,7 +91,7 @@ export async function startTestApp({
       port: 0,
       trustedProxyHops,
       database: target,
-      networks: [],
+      networks,
       logLevel: 'info',
       vaultKey: { file: 'unused' },
       crashAt: undefined,
@@ -141,7 +150,7 @@ export async function createTestKey(
 }
 
 /** A payment's row, for tests of what hangs on one. */
-export async function insertTestPayment(db: Database, row: { id: string; accountId: string; sender?: string; recipient?: string }): Promise<void> {
+export async function insertTestPayment(db: Database, row: Partial<NewPayment> & Pick<NewPayment, 'id' | 'accountId'>): Promise<void> {
   const { paymentStatus } = examples
   const { network, asset, symbol, decimals, amountAtomic, sender, recipient } = paymentStatus.reply
   await db

@@ -11,6 +11,7 @@ import { leaseTokens } from '#service/limits/lease-tokens.ts'
 import { Limits } from '#service/limits/limits.ts'
 import { createLog } from '#service/log.ts'
 import { createVault } from '#service/wallets/file-vault.ts'
+import { registerWallet, releaseWallet } from '#service/wallets/ownership.ts'
 import { createUsageLog } from '#service/usage/usage-log.ts'
 import { createTestDatabase, type Engine } from './postgres.ts'
 
@@ -51,6 +52,16 @@ export async function openContext(networks: readonly Network[], options: { engin
 export async function openAccount(context: Context): Promise<Actor> {
   const { id } = await createAccount(context.db, { name: 'Test', plan: 'premium' })
   return { accountId: id, keyId: 'key_test', scopes: new Set(), plan: 'premium' }
+}
+
+/** Makes the account the owner of a wallet, as the operator's command does. */
+export async function registerPayee({ db, now }: Pick<Context, 'db' | 'now'>, accountId: string, address: string): Promise<void> {
+  await registerWallet({ db, now: now() }, { accountId, address, network: null, proof: 'operator' })
+}
+
+/** Ends it, as the owner does. */
+export async function releasePayee({ db, now }: Pick<Context, 'db' | 'now'>, accountId: string, address: string): Promise<void> {
+  await releaseWallet({ db, now: now() }, address, { accountId })
 }
 
 const POLL_MS = 25

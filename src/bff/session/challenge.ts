@@ -1,16 +1,17 @@
 import { ProblemError } from '#contract/problem.ts'
 import { familyOf } from '#contract/network.ts'
 import { parseAddress } from '#contract/address.ts'
+import { signInMessage } from '#contract/sign-in-message.ts'
 import type { Context } from '../context.ts'
 import { insertChallenge, takeChallenge } from '../db/challenges.ts'
 import { BROWSER_COOKIE, readCookie, setCookie } from './cookie.ts'
 import type { CookieSite } from './cookie.ts'
-import { signInMessage } from './message.ts'
 import { createCookieValue, createId, createNonce, hashCookieValue } from './random.ts'
 import { isSignedByEvm } from '#chains/evm/verify-signature.ts'
 import { isSignedBySolana } from '#chains/solana/verify-signature.ts'
 
 const CHALLENGE_MS = 5 * 60_000
+const STATEMENT = 'Sign in to see your payments. This moves no money and costs nothing.'
 
 export type Asking = { origin: string; cookies: string | undefined; site: CookieSite }
 
@@ -34,6 +35,7 @@ export async function issueChallenge(context: Context, wanted: { walletAddress: 
     origin: asking.origin,
     wallet: parsed.address,
     network: network.network,
+    statement: STATEMENT,
     nonce: createNonce(),
     issuedAt,
     expiresAt,

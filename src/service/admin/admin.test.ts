@@ -7,10 +7,14 @@ import bs58 from 'bs58'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase, type OpenDatabase } from '#postgres/open.ts'
+import { createPaymentId } from '#contract/payment.ts'
+import { insertTestPayment } from '#testing/service-app.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { SERVICE_SCHEMA } from '../db/migrations-folder.ts'
 import { openBooks, stopWallet } from '../db/wallet-books.ts'
+import type { NewPayment } from '../db/payments.ts'
 import { authenticate } from '../keys/authenticate.ts'
+import { registerWallet } from '../wallets/ownership.ts'
 import { createVault } from '../wallets/file-vault.ts'
 import { parseCommandLine } from './command-line.ts'
 import { findCommand } from './run.ts'
@@ -112,6 +116,94 @@ describe.each(ENGINES)('the operator on %s', (engine) => {
     expect(await listed()).toMatchObject([{ address: sender, stopped: ['eip155:1: The nonce 0 was used.'] }])
     expect(await admin('wallet', 'resume', '--wallet', sender)).toEqual([{ address: sender, networks: ['eip155:1'] }])
     expect(await listed()).toMatchObject([{ address: sender, stopped: [] }])
+  })
+
+  test('registers the wallets that get paid, lists their owners and releases them', async () => {
+    const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
+    const [other] = await admin('account', 'create', '--name', 'Other', '--plan', 'standard')
+    const [accountId, otherId] = [String(account?.id), String(other?.id)]
+    const [evm, solana] = [privateKeyToAccount(generatePrivateKey()).address, Keypair.generate().publicKey.toBase58()]
+    const owners = async (id: string) => (await admin('wallet', 'owners', '--account', id)).map(({ address, network, proof }) => [address, network, proof])
+    expect(await admin('wallet', 'register', '--account', accountId, '--wallet', `${evm.toLowerCase()},${solana}`)).toHaveLength(2)
+    expect(new Set(await owners(accountId))).toEqual(
+      new Set([
+        [evm, null, 'operator'],
+        [solana, null, 'operator'],
+      ]),
+    )
+    const contract = privateKeyToAccount(generatePrivateKey()).address
+    await admin('wallet', 'register', '--account', otherId, '--wallet', contract, '--network', 'eip155:8453')
+    expect(await owners(otherId)).toEqual([[contract, 'eip155:8453', 'operator']])
+    expect((await admin('wallet', 'owners')).length).toBeGreaterThanOrEqual(3)
+
+    // All of them or none: the new one is not registered beside the one that is taken.
+    const free = privateKeyToAccount(generatePrivateKey()).address
+    await expect(admin('wallet', 'register', '--account', otherId, '--wallet', `${free},${evm}`)).rejects.toThrow(
+      `The wallet ${evm} belongs to the account ${accountId}, for which the operator registered it. Release it first: npm run admin -- wallet release --wallet ${evm}`,
+    )
+    expect(await owners(otherId)).toHaveLength(1)
+    await admin('wallet', 'release', '--wallet', `${evm},${solana}`)
+    expect(await owners(accountId)).toEqual([])
+    await admin('wallet', 'register', '--account', otherId, '--wallet', `${free},${evm}`)
+    expect(await owners(otherId)).toHaveLength(3)
+  })
+
+  test('releases neither a managed wallet nor one that its signature proved, and says what to do', async () => {
+    const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
+    const accountId = String(account?.id)
+    const [managed] = await admin('wallet', 'create', '--account', accountId, '--family', 'evm', '--name', 'till')
+    await expect(admin('wallet', 'release', '--wallet', String(managed?.address))).rejects.toThrow(
+      'is managed: the service holds its key. It cannot be released.',
+    )
+    const address = privateKeyToAccount(generatePrivateKey()).address
+    await registerWallet({ db: opened.db, now: NOW }, { accountId, address, network: null, proof: 'signature' })
+    await expect(admin('wallet', 'release', '--wallet', address)).rejects.toThrow(
+      `The operator does not override a signature. Release it with a key of the account ${accountId} first: DELETE /wallets/payout/${address}`,
+    )
+    const nobody = privateKeyToAccount(generatePrivateKey()).address
+    await expect(admin('wallet', 'release', '--wallet', nobody)).rejects.toThrow(`No wallet ${nobody} is registered.`)
+    await expect(admin('wallet', 'register', '--account', accountId, '--wallet', '0x12')).rejects.toThrow(
+      '--wallet: expected addresses of wallets, with commas',
+    )
+    await expect(
+      admin('wallet', 'register', '--account', accountId, '--wallet', Keypair.generate().publicKey.toBase58(), '--network', 'eip155:1'),
+    ).rejects.toThrow('--network: expected EVM wallets with it.')
+    await expect(admin('wallet', 'register', '--account', accountId, '--wallet', nobody, '--network', 'base')).rejects.toThrow(
+      '--network: expected the CAIP-2 id',
+    )
+    await expect(admin('wallet', 'register', '--account', 'acc_none', '--wallet', nobody)).rejects.toThrow('There is no account acc_none.')
+  })
+
+  test('lists what was confirmed without evidence, with the orders that competed, and what was received for a wallet of another account', async () => {
+    const [account] = await admin('account', 'create', '--name', 'Shop', '--plan', 'standard')
+    const [other] = await admin('account', 'create', '--name', 'Other', '--plan', 'standard')
+    const [accountId, otherId] = [String(account?.id), String(other?.id)]
+    const [sender, recipient] = [privateKeyToAccount(generatePrivateKey()).address, privateKeyToAccount(generatePrivateKey()).address]
+    const at = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000)
+    const order = async (row: Partial<NewPayment>) => {
+      const id = createPaymentId()
+      await insertTestPayment(opened.db, { id, accountId, sender, recipient, createdAt: NOW, updatedAt: NOW, ...row })
+      return id
+    }
+    const unproven = await order({ status: 'finalized', evidence: 'unproven', signature: '0x1', confirmedAt: at(5) })
+    await order({ status: 'expired' })
+    await order({ accountId: otherId, createdAt: at(4) })
+    // Built after it landed; another amount; another payer.
+    await order({ createdAt: at(6) })
+    await order({ amount: 7n })
+    await order({ sender: recipient, recipient: sender })
+    await order({ status: 'finalized', evidence: 'fingerprint', signature: '0x2' })
+    const received = await order({ accountId: otherId, mode: 'received', status: 'finalized', signature: '0x1' })
+    await order({ accountId: accountId, mode: 'received', status: 'finalized', signature: '0x1' })
+    await registerWallet({ db: opened.db, now: NOW }, { accountId, address: recipient, network: null, proof: 'operator' })
+    const [found] = await admin('payment', 'unproven')
+    expect(found).toMatchObject({
+      orders: [{ paymentId: unproven, accountId, signature: '0x1', sender, recipient, competing: 3 }],
+      receipts: [{ paymentId: received, accountId: otherId, ownerId: accountId }],
+    })
+    const { text } = await findCommand({ command: 'payment unproven', values: {} }).run({ db: opened.db, vault: async () => vault, now: NOW }, {})
+    expect(text).toMatch(new RegExp(`${unproven}.*  3 equal orders\n`))
+    expect(text).toMatch(new RegExp(`${received}.*  the wallet belongs to ${accountId}$`))
   })
 
   test('makes, brings in and lists wallets; a key in any spelling is taken, and never told', async () => {

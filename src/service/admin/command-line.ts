@@ -25,6 +25,7 @@ const OPTIONS = {
   family: { type: 'string' },
   'secret-file': { type: 'string' },
   wallet: { type: 'string' },
+  network: { type: 'string' },
   facilitators: { type: 'string' },
   json: { type: 'boolean' },
   help: { type: 'boolean' },

@@ -1,9 +1,11 @@
 import { accountCommands } from './account-commands.ts'
 import { UsageError, type Command, type CommandLine, type Commands } from './command-line.ts'
 import { keyCommands } from './key-commands.ts'
+import { ownerCommands } from './owner-commands.ts'
+import { paymentCommands } from './payment-commands.ts'
 import { walletCommands } from './wallet-commands.ts'
 
-const commands: Commands = { ...accountCommands, ...keyCommands, ...walletCommands }
+const commands: Commands = { ...accountCommands, ...keyCommands, ...walletCommands, ...ownerCommands, ...paymentCommands }
 
 /** @throws UsageError for an unknown command or an option that is not its own */
 export function findCommand({ command, values }: CommandLine): Command {

@@ -19,6 +19,10 @@ npm run admin -- <command> [options]
   wallet import  --account <id> --family evm|solana --name <name> --secret-file <file>
   wallet list    [--account <id>]
   wallet resume  --wallet <address>
+  wallet register --account <id> --wallet <addresses> [--network <id>]
+  wallet release --wallet <addresses>
+  wallet owners  [--account <id>]
+  payment unproven
 
 Options
   --plan         ${Object.keys(PLANS).join(' or ')}; of a key at most the account's, standard when left out
@@ -29,7 +33,10 @@ Options
   --grace        how long both keys are valid: ${GRACE_SECONDS.join(', ')}
   --requests-per-minute  a quota of this key alone, in place of the plan's
   --secret-file  a wallet's private key as wallets export it: hex (EVM), base58 or the array of a keypair file (Solana); - for standard input
-  --wallet       the address of a wallet that is stopped because the chain showed something of it that the service did not sign; wallet list names it
+  --wallet       resume: the address of a wallet that is stopped because the chain showed something of it that the service did not sign; wallet list names it;
+                 register and release: the wallets that get paid, with commas. The operator's registration gives way to a signature of the wallet.
+                 It overrides neither a signature nor a managed wallet, and only it is released here.
+  --network      the chain of a contract wallet, such as eip155:8453; an address that a key controls has one owner on all chains
   --facilitators URLs with commas that the account may have payments verified by, or default: those of FACILITATOR_ALLOWLIST
   --json         one JSON document on stdout, for programs
   --help         this text

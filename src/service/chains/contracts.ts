@@ -26,6 +26,8 @@ export interface Contracts {
   /** @throws what viem throws when the contract refuses to answer */
   read(call: { address: Hex; abi: readonly unknown[]; functionName: string; args?: readonly unknown[] }): Promise<unknown>
   code(address: string): Promise<Hex | undefined>
+  /** Whether a contract accepts a signature of a hash: EIP-1271, or ERC-6492 before it is deployed. A contract that fails in any way does not. */
+  accepts(question: { address: string; hash: Hex; signature: Hex }): Promise<boolean>
   /** What payers sign a token's authorizations under: its own words. Null when the token has none. */
   domain(token: string): Promise<{ name: string; version: string } | null>
   /** Runs a call on the state of this moment, and prices it. */

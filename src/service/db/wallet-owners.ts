@@ -1,10 +1,19 @@
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, or, sql, type SQL } from 'drizzle-orm'
 import { familyOf, type NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { payment } from './schema/payment.ts'
+import { claim } from './schema/proof.ts'
 import { walletOwner } from './schema/wallet.ts'
 
 export type WalletOwnerRecord = typeof walletOwner.$inferSelect
+export type NewWalletOwner = typeof walletOwner.$inferInsert
+/** A wallet where one account owns it: on every chain of a family, or on one chain. */
+export type OwnedWallet = { accountId: string; address: string; scope: string }
+
+/** Whether a scope of `wallet_owner` is a family, not one chain. */
+export function isFamilyScope(scope: string): boolean {
+  return !scope.includes(':')
+}
 
 /** The account that owns a wallet on a network now; undefined without one. */
 export async function findOwner(db: Database, network: NetworkId, address: string): Promise<string | undefined> {
@@ -15,15 +24,75 @@ export async function findOwner(db: Database, network: NetworkId, address: strin
   return (rows.find(({ scope }) => scope === network) ?? rows[0])?.accountId
 }
 
+/** Makes registrations and releases of one address follow each other, until the transaction ends. Taken before `lockDirections`. */
+export async function lockAddress(tx: Database, address: string): Promise<void> {
+  await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('wallet_owner ' || ${address}, 0))`)
+}
+
+/** Every ownership of an address that is not released. */
+export async function findOwners(db: Database, address: string): Promise<WalletOwnerRecord[]> {
+  return db
+    .select()
+    .from(walletOwner)
+    .where(and(eq(walletOwner.address, address), isNull(walletOwner.releasedAt)))
+    .orderBy(asc(walletOwner.scope))
+}
+
+/** Every ownership that is not released, of one account or of all, the oldest first. */
+export async function readOwners(db: Database, accountId: string | undefined): Promise<WalletOwnerRecord[]> {
+  return db
+    .select()
+    .from(walletOwner)
+    .where(and(isNull(walletOwner.releasedAt), accountId === undefined ? undefined : eq(walletOwner.accountId, accountId)))
+    .orderBy(asc(walletOwner.createdAt), asc(walletOwner.id))
+}
+
+export async function insertOwner(tx: Database, row: NewWalletOwner): Promise<WalletOwnerRecord> {
+  const [inserted] = await tx.insert(walletOwner).values(row).returning()
+  if (!inserted) throw new Error('An insert returned no row.')
+  return inserted
+}
+
+/** The row stays: the directions of past payments and the claims of the owner do. */
+export async function endOwner(tx: Database, id: string, at: Date): Promise<void> {
+  await tx.update(walletOwner).set({ releasedAt: at }).where(eq(walletOwner.id, id))
+}
+
 /** Makes registrations of an account's wallets and its new payments follow each other, until the transaction ends. */
 export async function lockDirections(tx: Database, accountId: string): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('payment_direction ' || ${accountId}, 0))`)
 }
 
-/** Decides the direction of an account's payments of a wallet again, which was registered after them. */
-export async function updateDirections(tx: Database, accountId: string, address: string): Promise<void> {
+/**
+ * Adds a wallet to the directions of its account's payments, which were recorded before it was registered. The other wallet of a payment counts as it did
+ * when the payment was recorded: one that was released since keeps its part.
+ */
+export async function updateDirections(tx: Database, { accountId, address, scope }: OwnedWallet): Promise<void> {
+  const received = and(eq(payment.recipient, address), inArray(payment.direction, ['sent', 'external']))
+  const sent = and(eq(payment.sender, address), inArray(payment.direction, ['received', 'external']))
+  const direction = sql`case
+    when ${payment.recipient} = ${address} then case ${payment.direction} when 'sent' then 'internal' else 'received' end
+    else case ${payment.direction} when 'received' then 'internal' else 'sent' end end`
   await tx
     .update(payment)
-    .set({ direction: sql`service.payment_direction(account_id, network, sender, recipient)` })
-    .where(and(eq(payment.accountId, accountId), sql`(${payment.sender} = ${address} or ${payment.recipient} = ${address})`))
+    .set({ direction })
+    .where(and(eq(payment.accountId, accountId), onScope(payment.network, scope), or(received, sent)))
+}
+
+/** Makes the claims an account took before it registered the payee bind everybody, as those of an owner do. */
+export async function makeClaimsExclusive(tx: Database, { accountId, address, scope }: OwnedWallet): Promise<void> {
+  const ofPayee = tx
+    .select({ id: payment.id })
+    .from(payment)
+    .where(and(eq(payment.accountId, accountId), eq(payment.recipient, address), onScope(payment.network, scope), eq(payment.draft, false)))
+  const unbound = sql`not exists (select 1 from service.claim as other where other.network = ${claim.network} and other.key = ${claim.key} and other.exclusive)`
+  await tx
+    .update(claim)
+    .set({ exclusive: true })
+    .where(and(eq(claim.scope, accountId), eq(claim.exclusive, false), inArray(claim.paymentId, ofPayee), unbound))
+}
+
+function onScope(network: typeof payment.network, scope: string): SQL | undefined {
+  if (!isFamilyScope(scope)) return eq(network, scope)
+  return sql`${network} like ${scope === 'evm' ? 'eip155:%' : 'solana:%'}`
 }

@@ -4,7 +4,7 @@ import { NATIVE_ETH } from '#contract/network.ts'
 import { parseJson } from '#contract/json.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { proveTxid, refusal } from '#testing/proofs.ts'
-import { openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
+import { openAccount, openContext, registerPayee, releasePayee, type OpenedContext } from '#testing/service-context.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import { describeSupported, settlePayment, verifyPayment } from './facilitator.ts'
 import { receivePayment } from './receive.ts'
@@ -86,6 +86,8 @@ test('says what it settles, in both versions, and that it sponsors nothing', () 
 
 test('a signed transaction is verified without being broadcast, settled once, and recorded', async () => {
   const { payer, payee, input } = await signed()
+  const other = await openAccount(opened.context)
+  await registerPayee(opened.context, opened.actor.accountId, payee.address)
   const verified = await verify(input)
   expect(verified).toMatchObject({ isValid: true, payer: payer.address })
   expect(verified.extra?.checks.map(({ name, ok }) => [name, ok])).toContainEqual(['simulation', true])
@@ -94,7 +96,10 @@ test('a signed transaction is verified without being broadcast, settled once, an
   expect(settled).toMatchObject({ success: true, payer: payer.address, network: NETWORK, paymentId: expect.stringMatching(/^pay_/) })
   expect(await evm.client.getBalance({ address: payee.address })).toBe(AMOUNT)
   expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used', transaction: settled.transaction })
-  expect(await settle(input, await openAccount(opened.context))).toMatchObject({ success: false, errorReason: 'already_used' })
+  expect(await settle(input, other)).toMatchObject({ success: false, errorReason: 'payee_not_owned', transaction: '' })
+  expect(await verifyPayment(opened.context, other, input)).toMatchObject({ isValid: false, invalidReason: 'payee_not_owned' })
+  await releasePayee(opened.context, opened.actor.accountId, payee.address)
+  expect(await settle(input, other)).toMatchObject({ success: false, errorReason: 'already_used' })
   expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'already_used' })
 })
 

@@ -3,9 +3,9 @@ import bs58 from 'bs58'
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
-import { alter, proveMemo, proveTransfer, refusal, refused, type SolanaProof } from '#testing/proofs.ts'
+import { alter, proveMemo, proveTransfer, REFUSED_PAYEE, refusal, refused, type SolanaProof } from '#testing/proofs.ts'
 import { startRightTime } from '#testing/right-time.ts'
-import { eventually, openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
+import { eventually, openAccount, openContext, registerPayee, releasePayee, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
 import { event } from '../db/schema/payment.ts'
 import { buildTransaction } from '../payments/build.ts'
@@ -93,18 +93,25 @@ describe('a transfer that the service broadcasts', () => {
 
   test('is received once: the same question gets the same payment, another one is refused', async () => {
     const all = await parties('order-2')
+    await registerPayee(context, opened.actor.accountId, all.payee.publicKey.toBase58())
     const header = proveTransfer(all.terms, (await sign(all, 'order-2')).serialize())
     const first = await receive(all, header, { memo: 'order-2' })
     expect(await receive(all, header, { memo: 'order-2' })).toMatchObject({ paymentId: first.paymentId, alreadyProcessed: true, verified: true })
     expect(await refusal(receive(all, header, { memo: 'order-2', resource: undefined }))).toEqual(refused('already_used', 'single_use'))
-    expect(await refusal(receive(all, header, { memo: 'order-2' }, await openAccount(context)))).toEqual(refused('already_used', 'single_use'))
+    expect(await refusal(receive(all, header, { memo: 'order-2' }, await openAccount(context)))).toEqual(REFUSED_PAYEE)
     expect(await solana.connection.getBalance(all.payee.publicKey)).toBe(Number(LAMPORTS))
   })
 
   test('is one grant through both doors: what was broadcast here cannot be handed in as a payment of the payer', async () => {
     const all = await parties('order-3')
+    const payee = all.payee.publicKey.toBase58()
+    await registerPayee(context, opened.actor.accountId, payee)
     const answer = await receive(all, proveTransfer(all.terms, (await sign(all, 'order-3')).serialize()), { memo: 'order-3' })
     const other = await openAccount(context)
+    expect(await refusal(receive(all, proveMemo(all.terms, answer.signature), { memo: 'order-3', resource: undefined }))).toEqual(
+      refused('already_used', 'single_use'),
+    )
+    await releasePayee(context, opened.actor.accountId, payee)
     expect(await refusal(receive(all, proveMemo(all.terms, answer.signature), { memo: 'order-3' }, other))).toEqual(refused('already_used', 'single_use'))
   })
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eq } from 'drizzle-orm'
 import { ETHER_AMOUNT, ETHER_RESOURCE, openEtherDesk, type EtherDesk, type SentEther } from '#testing/ether-desk.ts'
-import { alter, refusal, refused } from '#testing/proofs.ts'
-import { eventually, openAccount } from '#testing/service-context.ts'
+import { alter, REFUSED_PAYEE, refusal, refused } from '#testing/proofs.ts'
+import { eventually, openAccount, registerPayee, releasePayee } from '#testing/service-context.ts'
 import { event } from '../db/schema/payment.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { readHistory } from '../payments/history.ts'
@@ -91,12 +91,57 @@ describe('single use', () => {
     expect(again).toMatchObject({ paymentId: first.paymentId, verified: true, alreadyProcessed: true, checks: first.checks })
   })
 
-  test('the same proof for another question, or by another account, is refused as used', async () => {
+  test('the same proof for another question is refused as used', async () => {
     const sent = await desk.send()
     const header = await desk.prove(sent)
     await desk.receive(sent, header)
     expect(await refusal(desk.receive(sent, header, { resource: undefined }))).toEqual(refused('already_used', 'single_use'))
-    expect(await refusal(desk.receive(sent, header, {}, await openAccount(desk.context)))).toEqual(refused('already_used', 'single_use'))
+  })
+
+  test('for a payee without an owner, the claim of an account binds that account alone', async () => {
+    const sent = await desk.send()
+    const header = await desk.prove(sent)
+    const first = await desk.receive(sent, header)
+    const other = await openAccount(desk.context)
+    const second = await desk.receive(sent, header, {}, other)
+    expect(second).toMatchObject({ verified: true, alreadyProcessed: false })
+    expect(second.paymentId).not.toBe(first.paymentId)
+    expect(await desk.receive(sent, header, {}, other)).toMatchObject({ paymentId: second.paymentId, alreadyProcessed: true })
+    expect(await refusal(desk.receive(sent, header, { resource: undefined }, other))).toEqual(refused('already_used', 'single_use'))
+  })
+
+  test('an owned payee has one grant: the proof of another account is refused, before and after its owner used it', async () => {
+    const sent = await desk.send()
+    const header = await desk.prove(sent)
+    const other = await openAccount(desk.context)
+    await registerPayee(desk.context, desk.actor.accountId, sent.payTo)
+    expect(await refusal(desk.receive(sent, header, {}, other))).toEqual(REFUSED_PAYEE)
+    expect(await desk.receive(sent, header)).toMatchObject({ verified: true, alreadyProcessed: false })
+    expect(await refusal(desk.receive(sent, header, {}, other))).toEqual(REFUSED_PAYEE)
+  })
+
+  test('what the owner of a payee used stays used when another account owns it', async () => {
+    const sent = await desk.send()
+    const header = await desk.prove(sent)
+    const [next, stranger] = [await openAccount(desk.context), await openAccount(desk.context)]
+    await registerPayee(desk.context, desk.actor.accountId, sent.payTo)
+    await desk.receive(sent, header)
+    await releasePayee(desk.context, desk.actor.accountId, sent.payTo)
+    expect(await refusal(desk.receive(sent, header, {}, stranger))).toEqual(refused('already_used', 'single_use'))
+    await registerPayee(desk.context, next.accountId, sent.payTo)
+    expect(await refusal(desk.receive(sent, header, {}, next))).toEqual(refused('already_used', 'single_use'))
+    expect(await refusal(desk.receive(sent, header))).toEqual(REFUSED_PAYEE)
+  })
+
+  test('what an account used before it owned the payee stays used as well', async () => {
+    const sent = await desk.send()
+    const header = await desk.prove(sent)
+    const next = await openAccount(desk.context)
+    await desk.receive(sent, header)
+    await registerPayee(desk.context, desk.actor.accountId, sent.payTo)
+    await releasePayee(desk.context, desk.actor.accountId, sent.payTo)
+    await registerPayee(desk.context, next.accountId, sent.payTo)
+    expect(await refusal(desk.receive(sent, header, {}, next))).toEqual(refused('already_used', 'single_use'))
   })
 
   test('one transaction is one grant, whatever the version and the spelling of its proof', async () => {
@@ -118,12 +163,22 @@ describe('single use', () => {
     expect(new Set(answers.map(({ paymentId }) => paymentId)).size).toBe(1)
   })
 
-  test('of many accounts at once one gets the payment', async () => {
+  test('of many accounts at once the owner of the payee gets the payment, and no other', async () => {
     const sent = await desk.send()
     const header = await desk.prove(sent)
     const actors = await Promise.all(Array.from({ length: 8 }, () => openAccount(desk.context)))
+    await registerPayee(desk.context, actors[5]?.accountId ?? '', sent.payTo)
     const answers = await Promise.allSettled(actors.map((other) => desk.receive(sent, header, {}, other)))
-    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(answers.map(({ status }) => status === 'fulfilled')).toEqual(actors.map((_, index) => index === 5))
+  })
+
+  test('of many accounts at once each gets one grant of its own, where nobody owns the payee', async () => {
+    const sent = await desk.send()
+    const header = await desk.prove(sent)
+    const actors = await Promise.all(Array.from({ length: 4 }, () => openAccount(desk.context)))
+    const answers = await Promise.all([...actors, ...actors].map((actor) => desk.receive(sent, header, {}, actor)))
+    expect(answers.filter(({ alreadyProcessed }) => !alreadyProcessed)).toHaveLength(actors.length)
+    expect(new Set(answers.map(({ paymentId }) => paymentId)).size).toBe(actors.length)
   })
 })
 

@@ -6,6 +6,10 @@ import { facilitatorSupported } from './facilitator-supported.ts'
 import { facilitatorVerify } from './facilitator-verify.ts'
 import { facilitatorSettle } from './facilitator-settle.ts'
 import type { Routes } from './handler.ts'
+import { payoutChallenge } from './payout-challenge.ts'
+import { payoutList } from './payout-list.ts'
+import { payoutRegister } from './payout-register.ts'
+import { payoutRelease } from './payout-release.ts'
 import { paymentHistory } from './payment-history.ts'
 import { paymentList } from './payment-list.ts'
 import { paymentReceive } from './payment-receive.ts'
@@ -42,4 +46,8 @@ export const routes: Routes = {
   paymentSend,
   walletCreate,
   walletList,
+  payoutList,
+  payoutChallenge,
+  payoutRegister,
+  payoutRelease,
 }

@@ -7,8 +7,8 @@ import { isPaid } from '#contract/payment.ts'
 import { approvePermit2, deployTokens, evmPayer, payBill, sendFrom, withFacilitator, type EvmTokens } from '#testing/token-payers.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { openParties, openPayeeDesk, settleBuilt, type PayeeDesk } from '#testing/payee-desk.ts'
-import { alter, refusal, refused } from '#testing/proofs.ts'
-import { openAccount } from '#testing/service-context.ts'
+import { alter, REFUSED_PAYEE, refusal, refused } from '#testing/proofs.ts'
+import { openAccount, registerPayee, releasePayee } from '#testing/service-context.ts'
 import type { Requirements } from '#x402/requirements.ts'
 import { event, payment } from '../db/schema/payment.ts'
 import { readPaymentBody } from '../payments/status.ts'
@@ -61,6 +61,7 @@ const dollars = (all: Parties) => payBill(evmPayer(evm, all.payer), bill(all, to
 describe('an authorization of EIP-3009', () => {
   test('is carried out by the payee, found by the watcher, and used up with that at both doors', async () => {
     const all = await parties()
+    await registerPayee(desk.context, desk.actor.accountId, all.payee.address)
     const proof = await dollars(all)
     const built = await desk.build(all.payee, proof)
     expect(built).toMatchObject({
@@ -99,7 +100,10 @@ describe('an authorization of EIP-3009', () => {
       paymentId: built.paymentId,
     })
     expect(await refusal(desk.receive(all.payee, proof, { resource: `${URL}/other` }))).toEqual(refused('resource_mismatch', 'resource'))
-    expect(await refusal(desk.build(all.payee, proof, {}, await openAccount(desk.context)))).toEqual(refused('already_used', 'single_use'))
+    const other = await openAccount(desk.context)
+    expect(await refusal(desk.build(all.payee, proof, {}, other))).toEqual(REFUSED_PAYEE)
+    await releasePayee(desk.context, desk.actor.accountId, all.payee.address)
+    expect(await refusal(desk.build(all.payee, proof, {}, other))).toEqual(refused('already_used', 'single_use'))
   })
 
   test('that the payee has carried out is found by the other door before any watcher looks', async () => {

@@ -5,9 +5,9 @@ import { MEMO_PROGRAM } from '#chains/solana/programs.ts'
 import type { Network } from '#contract/network.ts'
 import { associatedTokenAccount } from '#devnet/tokens/solana.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
-import { alter, proveMemo, proveTransfer, refusal, refused } from '#testing/proofs.ts'
+import { alter, proveMemo, proveTransfer, REFUSED_PAYEE, refusal, refused } from '#testing/proofs.ts'
 import { startRightTime } from '#testing/right-time.ts'
-import { eventually, openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
+import { eventually, openAccount, openContext, registerPayee, releasePayee, type OpenedContext } from '#testing/service-context.ts'
 import { createTokens, payBill, solanaPayer } from '#testing/token-payers.ts'
 import type { Actor, Context } from '../context.ts'
 import { buildTransaction } from '../payments/build.ts'
@@ -113,6 +113,7 @@ const followed = (paymentId: string, wanted: string) =>
 describe('a transfer of SOL whose fee the payee pays', () => {
   test('is co-signed by the payee, found by its memo, and used up with that at both doors', async () => {
     const all = await parties()
+    await registerPayee(context, actor.accountId, all.payTo)
     const proof = prove(all, 'order-1', await transfer(all, 'order-1'))
     const built = await build(all, proof, { memo: 'order-1' })
     expect(built).toMatchObject({
@@ -131,7 +132,10 @@ describe('a transfer of SOL whose fee the payee pays', () => {
     expect(body).toMatchObject({ mode: 'received', signature, events: [{ status: 'created' }, { status: 'pending' }, { status: 'confirmed' }, {}] })
     expect(await receive(all, proof, { memo: 'order-1' })).toMatchObject({ verified: true, alreadyProcessed: true, paymentId: built.paymentId })
     expect(await build(all, proof, { memo: 'order-1' })).toMatchObject({ settlement: 'already_settled', kind: 'receipt', alreadyProcessed: true })
-    expect(await refusal(build(all, proof, { memo: 'order-1' }, await openAccount(context)))).toEqual(refused('already_used', 'single_use'))
+    const other = await openAccount(context)
+    expect(await refusal(build(all, proof, { memo: 'order-1' }, other))).toEqual(REFUSED_PAYEE)
+    await releasePayee(context, actor.accountId, all.payTo)
+    expect(await refusal(build(all, proof, { memo: 'order-1' }, other))).toEqual(refused('already_used', 'single_use'))
   })
 
   test('that was reported is looked at at once', async () => {

@@ -11,6 +11,7 @@ import { lockAccount } from '../db/lock-account.ts'
 import { wallet } from '../db/schema/wallet.ts'
 import { insertWallet } from '../db/wallets.ts'
 import { addressOf } from './address-of.ts'
+import { registerWallet } from './ownership.ts'
 import { seal } from './seal.ts'
 import type { KeyVault } from './vault.ts'
 
@@ -27,8 +28,9 @@ export type WalletFacts = { id: string; address: string; family: Family; name: s
 
 /**
  * Takes a wallet under management. Its key is sealed before anything else happens to it, and overwritten here.
+ * Its account owns it from the same commit on.
  * @throws `NOT_FOUND` for an unknown account, `INVALID_PARAMETERS` for an address that is managed already, `FORBIDDEN` for a wallet beyond the most
- *   that an account has; the operator's own commands are bounded like the API
+ *   that an account has (the operator's own commands are bounded like the API), and (`wallet_owned`) for one that another account owns
  */
 export async function createWallet({ db, vault, now }: { db: Database; vault: KeyVault; now: Date }, input: NewWallet): Promise<WalletFacts> {
   const { accountId, family, name } = input
@@ -38,19 +40,23 @@ export async function createWallet({ db, vault, now }: { db: Database; vault: Ke
     const facts = { id: createId('wal'), address: addressOf(family, secret), family, name, createdAt: now }
     const sealed = await seal(vault, { ...facts, accountId }, secret)
     // The vault may be far away, so the account is locked after it, and its wallets are counted once more.
-    const inserted = await db.transaction(async (tx) => {
+    await db.transaction(async (tx) => {
       await lockAccount(tx, accountId)
       await requireRoom(tx, accountId)
-      return await insertWallet(tx, { ...facts, ...sealed, accountId })
+      if (!(await insertWallet(tx, { ...facts, ...sealed, accountId }))) throw refuseManagedTwice(facts.address)
+      await registerWallet({ db: tx, now }, { accountId, address: facts.address, network: null, proof: 'managed' })
     })
-    if (inserted) return facts
-    throw new ProblemError('INVALID_PARAMETERS', {
-      message: `The wallet ${facts.address} is managed already.`,
-      details: { walletAddress: 'Expected a wallet that is not managed yet.' },
-    })
+    return facts
   } finally {
     secret.fill(0)
   }
+}
+
+function refuseManagedTwice(address: string): ProblemError {
+  return new ProblemError('INVALID_PARAMETERS', {
+    message: `The wallet ${address} is managed already.`,
+    details: { walletAddress: 'Expected a wallet that is not managed yet.' },
+  })
 }
 
 /** @throws `FORBIDDEN`, `NOT_FOUND` */

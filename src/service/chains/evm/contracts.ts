@@ -2,6 +2,7 @@ import { decodeFunctionResult, encodeFunctionData, parseAbi, type Abi, type Hex,
 import type { Network } from '#contract/network.ts'
 import type { Contracts, Quote } from '../contracts.ts'
 import { remember } from '../remember.ts'
+import { acceptsSignature } from './accepts-signature.ts'
 import { findUse, proveEnding } from './authorization-use.ts'
 import { buildCall } from './build-call.ts'
 import type { EvmEndpoints } from './client.ts'
@@ -39,6 +40,7 @@ export function openContracts(endpoints: EvmEndpoints, network: Network): Contra
       return decodeFunctionResult({ ...call, data: answer.data ?? '0x' })
     },
     code: (address) => endpoints.ask((client) => client.getCode({ address: address as Hex })),
+    accepts: (question) => endpoints.ask((client) => acceptsSignature(client, question)),
     async quote({ from, to, data }) {
       const answers = await endpoints.askTwice((client) => quoteOnce(client, { from: from as Hex, to, data }))
       return answers.find(({ ok }) => ok) ?? answers[0]

@@ -1,7 +1,4 @@
-import { chainIdOf, familyOf, SOLANA_DEVNET, SOLANA_MAINNET } from '#contract/network.ts'
-import type { NetworkId } from '#contract/network.ts'
-
-const STATEMENT = 'Sign in to see your payments. This moves no money and costs nothing.'
+import { chainIdOf, familyOf, SOLANA_DEVNET, SOLANA_MAINNET, type NetworkId } from './network.ts'
 
 /** Names that Solana wallets know their clusters by; any other goes by its CAIP-2 id. */
 const SOLANA_CLUSTERS: Readonly<Record<NetworkId, string>> = {
@@ -10,7 +7,18 @@ const SOLANA_CLUSTERS: Readonly<Record<NetworkId, string>> = {
   'solana:4uhcVJyU9pJkvQyS88uRDiswHScCKQY3': 'testnet',
 }
 
-export type SignInFacts = { origin: string; wallet: string; network: NetworkId; nonce: string; issuedAt: Date; expiresAt: Date; requestId: string }
+export type SignInFacts = {
+  /** Of the site that asks. */
+  origin: string
+  wallet: string
+  network: NetworkId
+  /** What the signature is for: one line. */
+  statement: string
+  nonce: string
+  issuedAt: Date
+  expiresAt: Date
+  requestId: string
+}
 
 /**
  * The text a wallet signs: Sign-In with Ethereum (ERC-4361) or Sign-In with Solana, which differ in the family's name and the chain's.
@@ -22,7 +30,7 @@ export function signInMessage(facts: SignInFacts): string {
     `${new URL(facts.origin).host} wants you to sign in with your ${evm ? 'Ethereum' : 'Solana'} account:`,
     facts.wallet,
     '',
-    STATEMENT,
+    facts.statement,
     '',
     `URI: ${facts.origin}`,
     'Version: 1',
