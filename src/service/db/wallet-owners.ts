@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, not, or, sql, type SQL } from 'drizzle-orm'
 import { familyOf, type NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { payment } from './schema/payment.ts'
@@ -63,6 +63,9 @@ export async function lockDirections(tx: Database, accountId: string): Promise<v
   await tx.execute(sql`select pg_advisory_xact_lock(hashtextextended('payment_direction ' || ${accountId}, 0))`)
 }
 
+/** Rows of one statement: it must end well within the time that one may take, on an account of any size. */
+const BATCH = 2_000
+
 /**
  * Adds a wallet to the directions of its account's payments, which were recorded before it was registered. The other wallet of a payment counts as it did
  * when the payment was recorded: one that was released since keeps its part.
@@ -73,23 +76,39 @@ export async function updateDirections(tx: Database, { accountId, address, scope
   const direction = sql`case
     when ${payment.recipient} = ${address} then case ${payment.direction} when 'sent' then 'internal' else 'received' end
     else case ${payment.direction} when 'received' then 'internal' else 'sent' end end`
-  await tx
-    .update(payment)
-    .set({ direction })
-    .where(and(eq(payment.accountId, accountId), onScope(payment.network, scope), or(received, sent)))
+  const rows = await tx
+    .select({ id: payment.id })
+    .from(payment)
+    // Each arm has an index of its own.
+    .where(and(eq(payment.accountId, accountId), onScope(payment.network, scope), or(and(not(payment.draft), received), and(payment.draft, received), sent)))
+    // What is still moving is locked last.
+    .orderBy(asc(payment.createdAt))
+  for (const ids of batchesOf(rows)) await tx.update(payment).set({ direction }).where(inJson(payment.id, ids))
 }
 
 /** Makes the claims an account took before it registered the payee bind everybody, as those of an owner do. */
 export async function makeClaimsExclusive(tx: Database, { accountId, address, scope }: OwnedWallet): Promise<void> {
-  const ofPayee = tx
+  const open = and(eq(claim.scope, accountId), not(claim.exclusive))
+  const rows = await tx
     .select({ id: payment.id })
-    .from(payment)
-    .where(and(eq(payment.accountId, accountId), eq(payment.recipient, address), onScope(payment.network, scope), eq(payment.draft, false)))
+    .from(claim)
+    .innerJoin(payment, eq(payment.id, claim.paymentId))
+    .where(and(open, eq(payment.accountId, accountId), eq(payment.recipient, address), onScope(payment.network, scope)))
   const unbound = sql`not exists (select 1 from service.claim as other where other.network = ${claim.network} and other.key = ${claim.key} and other.exclusive)`
-  await tx
-    .update(claim)
-    .set({ exclusive: true })
-    .where(and(eq(claim.scope, accountId), eq(claim.exclusive, false), inArray(claim.paymentId, ofPayee), unbound))
+  for (const ids of batchesOf(rows))
+    await tx
+      .update(claim)
+      .set({ exclusive: true })
+      .where(and(open, inJson(claim.paymentId, ids), unbound))
+}
+
+function* batchesOf(rows: readonly { id: string }[]): Generator<string[]> {
+  for (let start = 0; start < rows.length; start += BATCH) yield rows.slice(start, start + BATCH).map(({ id }) => id)
+}
+
+/** One parameter in place of thousands. */
+function inJson(column: typeof payment.id | typeof claim.paymentId, ids: readonly string[]): SQL {
+  return sql`${column} in (select jsonb_array_elements_text(${JSON.stringify(ids)}::jsonb))`
 }
 
 function onScope(network: typeof payment.network, scope: string): SQL | undefined {

@@ -15,6 +15,7 @@ import {
   lockDirections,
   makeClaimsExclusive,
   updateDirections,
+  type OwnedWallet,
   type WalletOwnerRecord,
 } from '../db/wallet-owners.ts'
 
@@ -66,11 +67,18 @@ export async function registerWallet({ db, now }: { db: Database; now: Date }, r
     if (replaced) await endOwner(tx, replaced.id, now)
     const kind: WalletKind = proof === 'managed' ? 'managed' : 'payout'
     const owner = await insertOwner(tx, { id: createId('own'), scope, address, accountId, kind, proof, ...signed, createdAt: now })
+    await adjustPast(tx, { accountId, address, scope })
+    // New payments wait from here on: for a moment, however many there were before. What was recorded meanwhile is adjusted too.
     await lockDirections(tx, accountId)
-    await updateDirections(tx, { accountId, address, scope })
-    await makeClaimsExclusive(tx, { accountId, address, scope })
+    await adjustPast(tx, { accountId, address, scope })
     return { owner, created: true }
   })
+}
+
+/** Past payments of a wallet, for the account that owns it now. */
+async function adjustPast(tx: Database, wallet: OwnedWallet): Promise<void> {
+  await updateDirections(tx, wallet)
+  await makeClaimsExclusive(tx, wallet)
 }
 
 /** A contract that signed on one chain says nothing of the address on another: what the operator registered for all of them stays there. */
