@@ -4,7 +4,8 @@ import { ProofCheck } from './proof.ts'
 
 /** The x402 facilitator interface, both versions, as its clients send it. What is within is read by the programs that settle. */
 export const FacilitatorInput = v.strictObject({
-  x402Version: v.picklist([1, 2]),
+  /** 1 or 2, as the payment's own; another one is answered with a reason of x402. */
+  x402Version: v.optional(v.number()),
   paymentPayload: v.pipe(v.record(v.string(), v.unknown()), noNul()),
   paymentRequirements: v.pipe(v.record(v.string(), v.unknown()), noNul()),
 })
@@ -25,7 +26,7 @@ export const FacilitatorSettleBody = v.object({
   errorReason: v.optional(v.string()),
   errorMessage: v.optional(v.string()),
   payer: v.optional(v.string()),
-  /** Hash or signature; empty when nothing is known of one. */
+  /** Hash or signature of the settlement, also of one that is still pending; empty when the settlement failed. */
   transaction: v.string(),
   network: v.string(),
   /** Addition: the payment that the service recorded. */

@@ -28,7 +28,7 @@ export const proofEndpoints = {
   facilitatorVerify: {
     method: 'POST',
     path: '/facilitator/verify',
-    summary: 'Whether a payment could be settled now; reads only',
+    summary: 'Whether a payment could be settled now',
     scope: 'payment:receive',
     keyless: 'facilitator',
     audience: 'browser',
@@ -45,6 +45,7 @@ export const proofEndpoints = {
     audience: 'key',
     body: FacilitatorInput,
     response: FacilitatorSettleBody,
+    forgetsFailures: true,
     problems: ['IDEMPOTENCY_CONFLICT', 'IDEMPOTENCY_IN_PROGRESS', 'CHAIN_UNAVAILABLE'],
   },
 } as const

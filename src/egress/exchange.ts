@@ -18,6 +18,11 @@ export class EgressProblem extends Error {
   }
 }
 
+/** Our own rule refuses the address: it was never asked. */
+export class EgressRefusedError extends EgressProblem {
+  override name = 'EgressRefusedError'
+}
+
 export type Question = { method: string; url: URL; headers: Readonly<Record<string, string>>; body?: Uint8Array }
 
 export type Limits = {
@@ -37,7 +42,7 @@ export type Answer = { status: number; headers: readonly (readonly [name: string
  */
 export async function exchange(question: Question, limits: Limits): Promise<Answer> {
   const refused = refuseUrl(question.url, limits.loopback)
-  if (refused) throw new EgressProblem(refused)
+  if (refused) throw new EgressRefusedError(refused)
   try {
     return await ask(question, limits)
   } catch (error) {

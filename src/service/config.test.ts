@@ -89,3 +89,24 @@ test('VAULT_KMS_KEY takes the place of the key file, and is the ARN of a key', (
   expect(() => read({ VAULT_KMS_KEY: arn.replace('key/', 'alias/') })).toThrow(/VAULT_KMS_KEY: expected the ARN of a key/)
   expect(() => read({ VAULT_KMS_KEY: arn, VAULT_KEY_FILE: '/x' })).toThrow('expected one of the two, received both')
 })
+
+test.each<[string, string, Record<string, string>]>([
+  ['http://facilitator:3000', 'Expected https.', {}],
+  ['https://x402.org:8443/facilitator', 'Expected the port 443.', {}],
+  ['https://10.0.0.1/x402', 'Expected a public address.', {}],
+  ['https://user:secret@x402.org', 'Expected no user name.', {}],
+  ['http://127.0.0.1:24999', 'Expected https. FACILITATOR_LOOPBACK=1 allows http://127.0.0.1.', {}],
+  ['http://10.0.0.1:24999', 'Expected https.', { FACILITATOR_LOOPBACK: '1' }],
+])('a facilitator at %s is refused at the start, since our egress rule would never ask it', (url, why, env) => {
+  const read = () => toConfig({ NETWORKS, FACILITATOR_ALLOWLIST: `https://x402.org/facilitator,${url}`, ...env })
+  expect(read).toThrow(ConfigError)
+  expect(read).toThrow(`FACILITATOR_ALLOWLIST: our egress rule refuses ${new URL(url).origin}. ${why}`)
+})
+
+test('facilitators that can be asked are listed', () => {
+  const urls = ['https://x402.org/facilitator', 'http://127.0.0.1:24999/x402']
+  expect(toConfig({ NETWORKS, FACILITATOR_ALLOWLIST: urls.join(', '), FACILITATOR_LOOPBACK: '1' }).facilitators).toMatchObject({
+    allowed: urls,
+    loopback: true,
+  })
+})

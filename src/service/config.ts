@@ -5,6 +5,7 @@ import { parseAddress } from '#contract/address.ts'
 import { NetworkConfig } from '#contract/network-config.ts'
 import type { Network } from '#contract/network.ts'
 import { isKmsKey } from './wallets/kms-key.ts'
+import { refuseUrl } from '#egress/refuse-url.ts'
 import type { DatabaseTarget } from '#postgres/open.ts'
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -230,10 +231,22 @@ export function toConfig(env: Env): ServiceConfig {
 
 function toFacilitators(values: Values<'FACILITATOR_ALLOWLIST' | 'FACILITATOR_LOOPBACK' | 'FACILITATOR_WALLETS' | 'FACILITATOR_PUBLIC'>): FacilitatorPolicy {
   const { FACILITATOR_ALLOWLIST: allowed = [], FACILITATOR_WALLETS: wallets = [] } = values
+  const loopback = values.FACILITATOR_LOOPBACK === '1'
+  checkReachable(allowed, loopback)
   const open = values.FACILITATOR_PUBLIC === 'true'
   // What is settled without a key is recorded for the account whose wallet pays for it.
   if (open && wallets.length === 0) throw new ConfigError('FACILITATOR_PUBLIC: expected FACILITATOR_WALLETS with it, which pay the network.')
-  return { allowed, loopback: values.FACILITATOR_LOOPBACK === '1', wallets, public: open }
+  return { allowed, loopback, wallets, public: open }
+}
+
+/** A facilitator that the egress rule refuses would be listed, and never asked. @throws ConfigError */
+function checkReachable(urls: readonly string[], loopback: boolean): void {
+  const problems = urls.flatMap((url) => {
+    const refused = refuseUrl(new URL(url), loopback)
+    const hint = !loopback && refuseUrl(new URL(url), true) === undefined ? ' FACILITATOR_LOOPBACK=1 allows http://127.0.0.1.' : ''
+    return refused === undefined ? [] : [`FACILITATOR_ALLOWLIST: our egress rule refuses ${new URL(url).origin}. ${refused}${hint}`]
+  })
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
 }
 
 function normalAddress(text: string): string {

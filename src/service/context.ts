@@ -21,6 +21,14 @@ export type Context = {
   now: () => Date
 }
 
+/** The connection that an answer goes to. */
+export type Caller = {
+  /** Whether it was closed before the answer was written. */
+  readonly gone: boolean
+  /** Runs `undo` when the answer is never written; at once where that is known already. */
+  ifUnanswered: (undo: () => Promise<void>) => void
+}
+
 /** Who asks: the API key of a request, resolved. */
 export type Actor = {
   accountId: string
@@ -29,4 +37,8 @@ export type Actor = {
   plan: Plan
   /** A caller of the public facilitator: it has no account of its own, `accountId` is the one whose wallet pays the network fee. */
   keyless?: boolean
+  /** Where such a caller calls from: it alone is told of what it began. */
+  address?: string
+  /** The connection that waits for the answer; undefined where none does, and where an answer that was not written can be fetched later. */
+  caller?: Caller | undefined
 }

@@ -1,16 +1,27 @@
 import { sql } from 'drizzle-orm'
 import type { Context } from './context.ts'
+import type { Chain } from './chains/chain.ts'
 import { countStopped } from './db/wallet-books.ts'
+import { readDatabaseClock } from './proofs/proof-time.ts'
 
-export type Check = { name: string; ok: boolean }
+/** `note`: what an operator should know of a part that works. */
+export type Check = { name: string; ok: boolean; note?: 'chain behind' }
 /** `stoppedWallets`: wallets that an operator must look at; they keep the service from nothing else. Null when that is not known. */
 type Readiness = { checks: Check[]; stoppedWallets: number | null }
 
 /** Probes come from several sides at once and each costs a call to every chain. */
 const FRESH_MS = 1_000
 const CHECK_TIMEOUT_MS = 3_000
+/** How far clocks may differ. */
+const MAX_SKEW_MS = 5_000
+/** The newest block may be this old, or three blocks, before its chain counts as behind. */
+const LEAST_AGE_MS = 15_000
+const LATE_BLOCKS = 3
 
-/** Whether the service can do its work: its database answers, and each chain answers and is the configured one. */
+/**
+ * Whether the service can do its work: its database answers, and each chain answers and is the configured one; the database's clock agrees with ours, and no
+ * chain is ahead of it.
+ */
 export function createReadiness(context: Context): () => Promise<Readiness> {
   let last: { at: number; found: Promise<Readiness> } | undefined
   return () => {
@@ -20,14 +31,38 @@ export function createReadiness(context: Context): () => Promise<Readiness> {
   }
 }
 
+const CHAIN_BEHIND = 'chain behind'
+
+/** @throws when the process and the database disagree about the time */
+async function compareClocks({ db, now }: Context): Promise<void> {
+  const asked = now().getTime()
+  const told = (await readDatabaseClock(db)).getTime()
+  // The database was asked somewhere between the two.
+  const skew = told < asked ? asked - told : Math.max(0, told - now().getTime())
+  if (skew > MAX_SKEW_MS) throw new Error(`The clocks of this process and of the database differ by ${skew} ms, more than ${MAX_SKEW_MS} ms.`)
+}
+
+/** @throws when the newest block is from our future: then our clock is slow, or the node tells nonsense */
+async function compareHead({ now }: Context, chain: Chain): Promise<typeof CHAIN_BEHIND | undefined> {
+  const { head } = await chain.clock()
+  const age = now().getTime() - head.getTime()
+  if (age < -MAX_SKEW_MS) throw new Error(`The newest block of ${chain.network.network} is ${-age} ms ahead of our clock, more than ${MAX_SKEW_MS} ms.`)
+  return age > Math.max(LEAST_AGE_MS, LATE_BLOCKS * chain.network.blockTimeMs) ? CHAIN_BEHIND : undefined
+}
+
 async function look(context: Context): Promise<Readiness> {
   const [checks, stoppedWallets] = await Promise.all([runChecks(context), countStopped(context.db).catch(() => null)])
   return { checks, stoppedWallets }
 }
 
 function runChecks(context: Context): Promise<Check[]> {
-  const chains = [...context.chains].map(([network, chain]) => check(network, () => chain.check()))
-  return Promise.all([check('database', () => context.db.execute(sql`select 1`)), ...chains])
+  const chains = [...context.chains].map(([network, chain]) =>
+    check(network, async () => {
+      await chain.check()
+      return compareHead(context, chain)
+    }),
+  )
+  return Promise.all([check('database', () => context.db.execute(sql`select 1`)), check('clock', () => compareClocks(context)), ...chains])
 
   async function check(name: string, run: () => Promise<unknown>): Promise<Check> {
     let timer: NodeJS.Timeout | undefined
@@ -35,8 +70,8 @@ function runChecks(context: Context): Promise<Check[]> {
       timer = setTimeout(() => reject(new Error(`No answer within ${CHECK_TIMEOUT_MS} ms.`)), CHECK_TIMEOUT_MS)
     })
     try {
-      await Promise.race([run(), late])
-      return { name, ok: true }
+      const note = await Promise.race([run(), late])
+      return { name, ok: true, ...(note === CHAIN_BEHIND && { note: CHAIN_BEHIND }) }
     } catch (error) {
       context.log.warn({ err: error, check: name }, 'not ready')
       return { name, ok: false }

@@ -14,6 +14,7 @@ import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { startFolding } from './payments/history-folding.ts'
 import { readPaymentBody } from './payments/status.ts'
+import { describeSlowness } from './proofs/settle-within.ts'
 import { routes } from './routes/routes.ts'
 import { startFlushing } from './usage/start-flushing.ts'
 import { createUsageLog } from './usage/usage-log.ts'
@@ -35,6 +36,10 @@ const STOP_WITHIN_MS = 8_000
 /** Builds and starts the payment service. What was started is stopped again when a later part fails. */
 export async function createService(config: ServiceConfig, overrides: { now?: () => Date } = {}): Promise<RunningService> {
   const log = createLog(config.logLevel)
+  for (const network of config.networks) {
+    const slowness = describeSlowness(network)
+    if (slowness !== undefined) log.warn({ network: network.network }, slowness)
+  }
   const vault = await openVault(config.vaultKey)
   await using stack = new AsyncDisposableStack()
   const database = stack.use(

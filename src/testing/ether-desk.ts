@@ -18,14 +18,12 @@ type SendOptions = { value?: bigint; data?: Hex; to?: Hex; mined?: number; gas?:
 export async function openEtherDesk() {
   const evm = await startEvm({ slotsInEpoch: 4 })
   await evm.mine()
-  const clock = { aheadMs: 0 }
-  const opened = await openContext([evm.network], { now: () => new Date(Date.now() + clock.aheadMs) })
+  const opened = await openContext([evm.network])
   const { context, actor } = opened
   const chain = context.chains.get(evm.network.network)
   if (!chain) throw new Error('no chain')
   return {
     evm,
-    clock,
     context,
     actor,
     chain,

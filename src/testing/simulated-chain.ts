@@ -2,7 +2,7 @@ import { keccak256, type Hex } from 'viem'
 import { buildPayment } from '#chains/evm/build.ts'
 import { addFingerprint, randomBelow, spellFingerprint, type FeesPerGas } from '#chains/evm/fee-fingerprint.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
-import type { Chain, Head, Observation, Transfer, Wanted } from '#service/chains/chain.ts'
+import type { Chain, ChainClock, Head, Observation, Transfer, Wanted } from '#service/chains/chain.ts'
 
 /**
  * An EVM chain in memory, behind the service's port to chains: blocks when the test says so. For searches over thousands of orders of events, in which a
@@ -54,6 +54,10 @@ export class SimulatedChain implements Chain {
   head(): Promise<Head> {
     const finalizedHeight = this.#height - FINAL_AFTER
     return Promise.resolve({ height: this.#height, finalizedHeight, blockHeight: this.#height, finalizedBlockHeight: finalizedHeight })
+  }
+
+  clock(): Promise<ChainClock> {
+    return Promise.resolve({ head: new Date(), finalized: new Date() })
   }
 
   recentHead(): Promise<Head> {

@@ -12,6 +12,8 @@ export interface Chain {
   head(): Promise<Head>
   /** The newest head known, without waiting for a chain that is slow or down; undefined before the first answer. Never throws. */
   recentHead(): Promise<Head | undefined>
+  /** The times of the newest block and of the newest final one, read at most a second ago. */
+  clock(): Promise<ChainClock>
   /**
    * Builds the unsigned transaction of an intent and simulates it. `priorityFeeAtomic`: the total the payer wants to give the validator; automatic otherwise.
    * `fingerprint`: EVM, random last digits in the fees, by which the landed transaction is recognised.
@@ -71,6 +73,9 @@ export type Head = {
   blockHeight: number
   finalizedBlockHeight: number
 }
+
+/** Block times, as the blocks themselves say. */
+export type ChainClock = { head: Date; finalized: Date }
 
 export type BuildOptions = { priorityFeeAtomic?: bigint | undefined; fingerprint?: boolean }
 

@@ -21,6 +21,9 @@ export type Ending = 'over' | 'taken_back'
 /** A call as its sender signs it; `REFUSED`: the chain would not carry it out. */
 export type BuiltCall = Ready | Extract<Built, { code: 'INSUFFICIENT_BALANCE' }> | { ok: false; code: 'REFUSED'; message: string }
 
+/** Atomic units at the end of the block of this height; `allowanceAtomic` is null where no spender was asked about. */
+export type Holding = { height: number; balanceAtomic: bigint; allowanceAtomic: bigint | null }
+
 /** EVM: what carrying out a payer's authorization needs of the chain. Every call may throw `CHAIN_UNAVAILABLE`. */
 export interface Contracts {
   /** @throws what viem throws when the contract refuses to answer */
@@ -28,6 +31,8 @@ export interface Contracts {
   code(address: string): Promise<Hex | undefined>
   /** Whether a contract accepts a signature of a hash: EIP-1271, or ERC-6492 before it is deployed. A contract that fails in any way does not. */
   accepts(question: { address: string; hash: Hex; signature: Hex }): Promise<boolean>
+  /** What an owner holds of a token in one block, and what `spender` may move of it. Null for a token that does not tell. */
+  holding(holding: { token: Hex; owner: Hex; spender: Hex | null }): Promise<Holding | null>
   /** What payers sign a token's authorizations under: its own words. Null when the token has none. */
   domain(token: string): Promise<{ name: string; version: string } | null>
   /** Runs a call on the state of this moment, and prices it. */

@@ -23,9 +23,8 @@ const leaseEnd = sql`clock_timestamp() + make_interval(secs => ${LEASE_S})`
 /** Takes a transfer for one attempt until its lease ends, or says who holds it. On the database's clock. */
 export async function takeClaim(
   db: Database,
-  { network, key, scope, accountId, exclusive, fingerprint }: TransferKey & Claimant & { fingerprint: string },
+  { network, key, scope, accountId, exclusive, fingerprint, attempt = crypto.randomUUID() }: TransferKey & Claimant & { fingerprint: string; attempt?: string },
 ): Promise<{ taken: true; held: HeldClaim } | { taken: false; claim: ClaimRecord | undefined }> {
-  const attempt = crypto.randomUUID()
   const insert = db.execute<{ attempt: string }>(sql`
     insert into service.claim as held (scope, exclusive, network, key, account_id, fingerprint, attempt, lease_until)
     select ${scope}, ${exclusive}, ${network}, ${key}, ${accountId}, ${fingerprint}, ${attempt}, ${leaseEnd}
@@ -46,6 +45,11 @@ export async function takeClaim(
     return { taken: true, held: { network, key, scope, attempt: ORDER, order: found.paymentId } }
   }
   return { taken: false, claim: found }
+}
+
+/** Whether a claim was made for an order that the chain confirmed, and no proof of the transfer was presented yet. */
+export function confirmsOrder({ attempt }: Pick<ClaimRecord, 'attempt'>): boolean {
+  return attempt === ORDER
 }
 
 /** The claim that binds a scope: its own, or the exclusive one of another. */
@@ -71,9 +75,12 @@ export async function findClaimKey(db: Database, paymentId: string): Promise<str
   return row?.key
 }
 
-/** Says that the attempt still works. */
-export async function extendClaim(db: Database, held: HeldClaim): Promise<void> {
-  await db.update(claim).set({ leaseUntil: leaseEnd }).where(mine(held))
+/** Says that the attempt still works; once the transfer is used up, that somebody still `waits` for the outcome of its call. */
+export async function extendClaim(db: Database, held: HeldClaim, waits: boolean): Promise<void> {
+  await db
+    .update(claim)
+    .set({ leaseUntil: leaseEnd })
+    .where(waits ? and(where(held), eq(claim.attempt, held.attempt)) : mine(held))
 }
 
 /** Gives a payment back that this attempt did not use. */
@@ -123,14 +130,41 @@ export async function claimForOrder(tx: Database, claimant: Claimant, transfer: 
 /** Stands in place of the attempt once somebody was told that the payment is there. */
 export const GRANTED = 'granted'
 
-/** True for the first to be told that a payment is there, and for nobody after: whoever serves on this word serves once. */
-export async function grantOnce(db: Database, paymentId: string): Promise<boolean> {
+/** A call that settles a payment. */
+export type SettlingCall = { paymentId: string; attempt: string }
+
+/**
+ * Grants a payment to one call, once: to the one that used the transfer up, and to another only after that call has ended. `waiting`: that call still
+ * lives, and may yet be told.
+ */
+export async function grantOnce(db: Database, { paymentId, attempt }: SettlingCall): Promise<'granted' | 'told_before' | 'waiting'> {
   const rows = await db
     .update(claim)
-    .set({ attempt: GRANTED })
-    .where(and(eq(claim.paymentId, paymentId), ne(claim.attempt, GRANTED)))
+    .set({ attempt: GRANTED, leaseUntil: sql`now()` })
+    .where(and(ungranted(paymentId), or(eq(claim.attempt, attempt), sql`${claim.leaseUntil} < clock_timestamp()`)))
     .returning({ key: claim.key })
-  return rows.length === 1
+  if (rows.length > 0) return 'granted'
+  return (await db.$count(claim, ungranted(paymentId))) > 0 ? 'waiting' : 'told_before'
+}
+
+/** Ends the priority of a call that ends without a grant. */
+export async function yieldGrant(db: Database, { paymentId, attempt }: SettlingCall): Promise<void> {
+  await db
+    .update(claim)
+    .set({ leaseUntil: sql`clock_timestamp() - interval '1 second'` })
+    .where(and(eq(claim.paymentId, paymentId), eq(claim.attempt, attempt)))
+}
+
+/** Takes back a grant whose answer was never written. Only the call that was granted may do this, and only once. */
+export async function revokeGrant(db: Database, paymentId: string): Promise<void> {
+  await db
+    .update(claim)
+    .set({ attempt: crypto.randomUUID(), leaseUntil: sql`clock_timestamp() - interval '1 second'` })
+    .where(and(eq(claim.paymentId, paymentId), eq(claim.attempt, GRANTED)))
+}
+
+function ungranted(paymentId: string) {
+  return and(eq(claim.paymentId, paymentId), ne(claim.attempt, GRANTED))
 }
 
 function where({ network, key, scope }: TransferKey & { scope: string }) {

@@ -24,7 +24,14 @@ export async function actKeyless(c: HttpContext<HttpEnv>, context: Context, endp
     const wallet = await findWalletByAddress(context.db, address)
     if (!wallet) continue
     if (endpoint.method === 'POST') await countSettlement(c, context)
-    return { accountId: wallet.accountId, keyId: KEYLESS, scopes: new Set([endpoint.scope]), plan: 'standard', keyless: true }
+    return {
+      accountId: wallet.accountId,
+      keyId: KEYLESS,
+      scopes: new Set([endpoint.scope]),
+      plan: 'standard',
+      keyless: true,
+      address: keylessAddress(c, context),
+    }
   }
   return undefined
 }

@@ -18,6 +18,7 @@ import { readBody } from './read-body.ts'
 import { readWaitMs } from './read-prefer.ts'
 import { readQuery } from './read-query.ts'
 import { problemHeaders, problemText, respondJson } from './respond.ts'
+import { watchCaller } from './watch-caller.ts'
 
 /** Where an endpoint has no parameters, one that is sent is a mistake as anywhere else. */
 const NO_QUERY = v.strictObject({})
@@ -36,7 +37,9 @@ export function mountEndpoint<K extends EndpointName>(app: Hono<HttpEnv>, { cont
       key === undefined
         ? undefined
         : { key: checkIdempotencyKey(key), fingerprint: fingerprint(name, endpoint.params ? { params: c.req.param(), body } : body) }
-    const call = { context, actor, input, requestId: c.get('requestId'), idempotency, waitMs: readWaitMs(c.req.header('prefer')) }
+    // What is kept under a key can be fetched again, so nothing is lost with the connection.
+    const asking = { ...actor, caller: idempotency ? undefined : watchCaller(c) }
+    const call = { context, actor: asking, input, requestId: c.get('requestId'), idempotency, waitMs: readWaitMs(c.req.header('prefer')) }
     const run = () => answer(c, context, { name, endpoint, reply: () => handler(call) })
     if (!idempotency) {
       const outcome = await run()
@@ -65,7 +68,13 @@ async function answer<K extends EndpointName>(c: HttpContext<HttpEnv>, context: 
     if (!checked.success)
       throw new Error(`The answer of ${name} does not match its schema at ${v.getDotPath(checked.issues[0]) ?? 'its root'}: ${checked.issues[0].message}`)
     if (endpoint.pending && 'status' in body && body.status === 'pending') return { status: 202, body: stringifyJson(body), keep: endpoint.pending === 'keep' }
-    return { status: 200, body: stringifyJson(body), keep: true, kept: endpoint.secret ? tellOnce(c, context, { secret: endpoint.secret, body }) : undefined }
+    const failed = endpoint.forgetsFailures === true && 'success' in body && !body.success
+    return {
+      status: 200,
+      body: stringifyJson(body),
+      keep: !failed,
+      kept: endpoint.secret ? tellOnce(c, context, { secret: endpoint.secret, body }) : undefined,
+    }
   } catch (error) {
     const problem = toProblem(error)
     if (problem !== error) c.get('log').error({ err: error }, 'request failed')

@@ -261,7 +261,14 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
 
   test('health, metrics and the reference answer without a key', async () => {
     expect(await (await get('/health/live', {})).json()).toEqual({ status: 'ok' })
-    expect(await (await get('/health/ready', {})).json()).toEqual({ status: 'ok', checks: [{ name: 'database', ok: true }], stoppedWallets: 0 })
+    expect(await (await get('/health/ready', {})).json()).toEqual({
+      status: 'ok',
+      checks: [
+        { name: 'database', ok: true },
+        { name: 'clock', ok: true },
+      ],
+      stoppedWallets: 0,
+    })
     expect(await (await get('/metrics', {})).text()).toContain('http_request_duration_seconds_count{route="transactionSend",method="POST",status="200"}')
     const page = await get('/docs', {})
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('/docs/swagger-ui-bundle.js')])

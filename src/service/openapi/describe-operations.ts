@@ -4,28 +4,34 @@ import type { JsonSchema } from './field-schemas.ts'
 
 const CHECKS = [
   { name: 'database', ok: true },
+  { name: 'clock', ok: true },
   { name: 'eip155:8453', ok: true },
 ]
+
+const NOTE = { const: 'chain behind', description: 'The newest block is older than 15 s and than three blocks: the chain answers, and decides nothing.' }
 
 const READINESS = {
   type: 'object',
   required: ['status', 'checks', 'stoppedWallets'],
   properties: {
     status: { enum: ['ok', 'unavailable'] },
-    checks: { type: 'array', items: { type: 'object', required: ['name', 'ok'], properties: { name: { type: 'string' }, ok: { type: 'boolean' } } } },
+    checks: {
+      type: 'array',
+      items: { type: 'object', required: ['name', 'ok'], properties: { name: { type: 'string' }, ok: { type: 'boolean' }, note: NOTE } },
+    },
     stoppedWallets: { type: ['integer', 'null'], description: 'Managed wallets that an operator must look at; null when that is not known.' },
   },
 }
 
 export function describeOperations(): Record<string, Record<string, JsonSchema>> {
   const live = { type: 'object', required: ['status'], properties: { status: { const: 'ok' } } }
-  const away = CHECKS.map((check) => ({ ...check, ok: check.name === 'database' }))
+  const away = CHECKS.map((check) => ({ ...check, ok: !check.name.startsWith('eip155') }))
   return {
     '/health/live': {
       get: operation('live', 'Whether the process answers', { 200: json('It does.', { schema: live, example: { status: 'ok' } }) }),
     },
     '/health/ready': {
-      get: operation('ready', 'Whether the database and every chain answer', {
+      get: operation('ready', 'Whether the database and every chain answer, and agree about the time', {
         200: json('They all do.', { schema: READINESS, example: { status: 'ok', checks: CHECKS, stoppedWallets: 0 } }),
         503: json('One of them does not.', { schema: READINESS, example: { status: 'unavailable', checks: away, stoppedWallets: 0 } }),
       }),

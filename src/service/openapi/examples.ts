@@ -178,7 +178,7 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
       kinds: [
         { x402Version: 2, scheme: 'exact', network: 'eip155:8453', extra: { paymentFlow: 'upfront', assetTransferMethods: ['txid'], confirmations: 10 } },
       ],
-      extensions: [],
+      extensions: ['payment-identifier'],
       signers: { 'eip155:*': [] },
     },
   },

@@ -10,6 +10,9 @@ const NEVER = 2n ** 64n
 /** Our clock and the chain's may differ so much; whether a time is over, the chain alone says. */
 const CLOCKS_DIFFER_MS = 60_000
 
+/** What is known of a payment beside its key. */
+type SignedPayment = Pick<PaymentRecord, 'asset' | 'recipient' | 'amount' | 'expiresAt'>
+
 /** What a payer signed for others to carry out, and the way to its chain. */
 export type Authorized = { authorization: Authorization; contracts: Contracts }
 
@@ -17,7 +20,8 @@ export type Authorized = { authorization: Authorization; contracts: Contracts }
  * The authorization of a payment, as far as it takes to find it on the chain: from the key of its claim, `permit2:from:nonce` or `asset:from:nonce`.
  * Undefined for the key of a transaction.
  */
-export function readAuthorized({ contracts }: Chain, key: string, { asset, recipient, amount, expiresAt }: PaymentRecord): Authorized | undefined {
+export function readAuthorized({ contracts }: Chain, key: string, payment: SignedPayment): Authorized | undefined {
+  const { asset, recipient, amount, expiresAt } = payment
   const [scope = '', from, nonce] = key.split(':')
   if (contracts === null || from === undefined || nonce === undefined) return undefined
   const authorization: Authorization = {

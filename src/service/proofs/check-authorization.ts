@@ -7,6 +7,7 @@ import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Contracts } from '../chains/contracts.ts'
 import type { Checklist } from './checklist.ts'
+import { checkTime, type ProofTime } from './proof-time.ts'
 import type { Terms } from './terms.ts'
 
 const abi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
@@ -67,24 +68,26 @@ async function confirmedByContract(contracts: Contracts, { from, digest, signatu
   }
 }
 
-/** Whether it could still land. @throws ProofRefused `outside_window` */
-export function checkValidity({ authorization, checklist }: Pick<Checked, 'authorization' | 'checklist'>, now: Date): void {
-  const seconds = BigInt(Math.floor(now.getTime() / 1000))
+/**
+ * Whether it could land in the next block.
+ * @throws ProofRefused `outside_window` when it can never land any more; NotValidNowError when it is too early, or its end is not final yet
+ */
+export function checkValidity({ authorization, checklist }: Pick<Checked, 'authorization' | 'checklist'>, { latest, finalized }: ProofTime): void {
+  const seconds = BigInt(Math.floor(latest.getTime() / 1000))
   const { validAfter, validBefore } = authorization
-  checklist.check('outside_window', {
-    name: 'valid_after',
-    source: 'proof',
-    ok: validAfter <= seconds,
-    expected: `valid from ${seconds} at the latest`,
-    got: validAfter.toString(),
-  })
-  checklist.check('outside_window', {
+  // A permit is still good in a block of its very last second.
+  const isOver = validBefore < BigInt(Math.floor(finalized.getTime() / 1000))
+  const [from, until] = [validAfter <= seconds, validBefore >= seconds + LEAST_LEFT_S]
+  const starts = { name: 'valid_after', source: 'proof', ok: from, expected: `valid from ${seconds} at the latest`, got: validAfter.toString() } as const
+  checkTime(checklist, starts, isOver)
+  const ends = {
     name: 'valid_before',
     source: 'proof',
-    ok: validBefore >= seconds + LEAST_LEFT_S,
+    ok: until,
     expected: `valid until ${seconds + LEAST_LEFT_S} at least`,
     got: validBefore.toString(),
-  })
+  } as const
+  checkTime(checklist, ends, isOver)
 }
 
 /** Whether the payer holds what it signed for, and on Permit2's way has let it be moved. What a token does not tell is left to the simulation. */

@@ -24,6 +24,8 @@ export class Checklist {
 export class ProofRefused extends ProblemError {
   override name = 'ProofRefused'
   readonly reason: ProofReason
+  /** The name of the check that failed. */
+  readonly check: string
 
   constructor(reason: ProofReason, check: ProofCheck, checks: readonly ProofCheck[]) {
     super('INVALID_PAYMENT_PROOF', {
@@ -32,6 +34,7 @@ export class ProofRefused extends ProblemError {
       details: { reason, check: check.name, expected: check.expected, got: check.got, checks: [...checks] },
     })
     this.reason = reason
+    this.check = check.name
   }
 }
 

@@ -95,7 +95,7 @@ test('a signed transaction is verified without being broadcast, settled once, an
   const settled = await mining(settle(input))
   expect(settled).toMatchObject({ success: true, payer: payer.address, network: NETWORK, paymentId: expect.stringMatching(/^pay_/) })
   expect(await evm.client.getBalance({ address: payee.address })).toBe(AMOUNT)
-  expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used', transaction: settled.transaction })
+  expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used', transaction: '' })
   expect(await settle(input, other)).toMatchObject({ success: false, errorReason: 'payee_not_owned', transaction: '' })
   expect(await verifyPayment(opened.context, other, input)).toMatchObject({ isValid: false, invalidReason: 'payee_not_owned' })
   await releasePayee(opened.context, opened.actor.accountId, payee.address)
@@ -121,13 +121,13 @@ test('of many settlements at once one succeeds', async () => {
 })
 
 test.each<[string, Made, string]>([
-  ['too little', { value: AMOUNT - 1n }, 'amount_mismatch'],
-  ['too much', { value: AMOUNT + 1n }, 'amount_mismatch'],
-  ['somebody else', { to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }, 'recipient_mismatch'],
-  ['another chain', { chainId: 1 }, 'network_mismatch'],
+  ['too little', { value: AMOUNT - 1n }, 'invalid_exact_evm_payload_authorization_value'],
+  ['too much', { value: AMOUNT + 1n }, 'invalid_exact_evm_payload_authorization_value'],
+  ['somebody else', { to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }, 'invalid_exact_evm_payload_recipient_mismatch'],
+  ['another chain', { chainId: 1 }, 'invalid_network'],
   ['data', { data: '0x00' }, 'unexpected_instruction'],
-  ['a nonce that is ahead', { nonce: 3 }, 'simulation_failed'],
-  ['a balance that does not cover it', { balance: AMOUNT }, 'simulation_failed'],
+  ['a nonce that is ahead', { nonce: 3 }, 'invalid_exact_evm_transaction_simulation_failed'],
+  ['a balance that does not cover it', { balance: AMOUNT }, 'invalid_exact_evm_transaction_simulation_failed'],
 ])('a signed transaction with %s is neither valid nor settled', async (_, made, reason) => {
   const { input } = await signed(made)
   expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: reason })
@@ -137,7 +137,7 @@ test.each<[string, Made, string]>([
 test('an unsigned transaction is refused as unsigned', async () => {
   const { input, signedTransaction } = await signed()
   const unsigned = { ...input, paymentPayload: { ...input.paymentPayload, payload: { signedTransaction: signedTransaction.replace(/..$/, '') } } }
-  expect(await settle(unsigned)).toMatchObject({ success: false, errorReason: 'malformed' })
+  expect(await settle(unsigned)).toMatchObject({ success: false, errorReason: 'invalid_payload', transaction: '' })
 })
 
 test('a payment made before it was asked for is refused', async () => {
@@ -162,17 +162,29 @@ test('what was settled here is used for every door', async () => {
   expect(await refusal(receivePayment(opened.context, opened.actor, body))).toMatchObject({ reason: 'already_used' })
 })
 
-test.each<[string, (input: Input) => unknown]>([
-  ['another version', (input) => ({ ...input, x402Version: 1 })],
-  ['a payload that is none', (input) => ({ ...input, paymentPayload: { x402Version: 2 } })],
-  ['no requirements', (input) => ({ ...input, paymentRequirements: {} })],
-  ['an amount of zero', (input) => ({ ...input, paymentRequirements: { ...input.paymentRequirements, amount: '0' } })],
-  ['an amount with decimals', (input) => ({ ...input, paymentRequirements: { ...input.paymentRequirements, amount: '1.5' } })],
-  ['another asset', (input) => ({ ...input, paymentRequirements: { ...input.paymentRequirements, asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' } })],
-  ['a network nobody configured', (input) => ({ ...input, paymentRequirements: { ...input.paymentRequirements, network: 'eip155:1' } })],
-  ['a payee of another family', (input) => ({ ...input, paymentRequirements: { ...input.paymentRequirements, payTo: '11111111111111111111111111111112' } })],
-])('a request with %s is a mistake of the asker', async (_, change) => {
-  const { input } = await signed()
-  expect(await refusal(verify(change(input) as Input))).toEqual({ code: 'INVALID_PARAMETERS' })
-  expect(await refusal(settle(change(input) as Input))).toEqual({ code: 'INVALID_PARAMETERS' })
+const withTerms = (input: Input, changes: Record<string, unknown>) => ({ ...input, paymentRequirements: { ...input.paymentRequirements, ...changes } })
+
+test.each<[string, (input: Input) => Input, string]>([
+  ['another version than the payment', (input) => ({ ...input, x402Version: 1 }), 'invalid_x402_version'],
+  ['a version that nobody knows', (input) => ({ ...input, x402Version: 3 }), 'invalid_x402_version'],
+  ['a payload that is none', (input) => ({ ...input, paymentPayload: { x402Version: 2 } }), 'invalid_payload'],
+  ['no requirements', (input) => ({ ...input, paymentRequirements: {} }), 'invalid_payment_requirements'],
+  ['another scheme', (input) => withTerms(input, { scheme: 'upto' }), 'unsupported_scheme'],
+  ['a network nobody configured', (input) => withTerms(input, { network: 'eip155:1' }), 'invalid_network'],
+  ['another asset', (input) => withTerms(input, { asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e' }), 'invalid_payment_requirements'],
+  ['an amount of zero', (input) => withTerms(input, { amount: '0' }), 'invalid_payment_requirements'],
+  ['an amount with decimals', (input) => withTerms(input, { amount: '1.5' }), 'invalid_payment_requirements'],
+  ['no time to pay', (input) => withTerms(input, { maxTimeoutSeconds: 0 }), 'invalid_payment_requirements'],
+  ['a payee of another family', (input) => withTerms(input, { payTo: '11111111111111111111111111111112' }), 'invalid_payment_requirements'],
+])('a request with %s is answered with a reason of x402 (sections 5.3 and 9)', async (_, change, reason) => {
+  const input = change((await signed()).input)
+  const { network = '' } = input.paymentRequirements
+  expect(await verify(input)).toEqual({ isValid: false, invalidReason: reason, invalidMessage: expect.any(String) })
+  expect(await settle(input)).toEqual({ success: false, errorReason: reason, errorMessage: expect.any(String), transaction: '', network })
+})
+
+test('the version may be named by the payment alone, as in the examples of the specification', async () => {
+  const { input, payer } = await signed()
+  const { paymentPayload, paymentRequirements } = input
+  expect(await verify({ paymentPayload, paymentRequirements })).toMatchObject({ isValid: true, payer: payer.address })
 })

@@ -3,26 +3,36 @@ import type { FacilitatorInput } from '#contract/facilitator.ts'
 import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProofCheck } from '#contract/proof.ts'
-import { EXACT_SCHEME, methodsOf, TOKEN_TRANSFER_METHOD } from '#x402/methods.ts'
+import { EXACT_SCHEME, methodsOf } from '#x402/methods.ts'
 import { spellNetworkV1 } from '#x402/networks.ts'
 import type { Actor, Context } from '../context.ts'
 import { claimantOf, PAYEE_NOT_OWNED } from '../payments/claimant.ts'
+import { chainOf } from '../payments/network.ts'
 import { Checklist, ProofRefused } from './checklist.ts'
 import { Deadline, Late } from './deadline.ts'
 import { examine } from './examine.ts'
-import { readInput } from './facilitator-input.ts'
-import { facilitatorWallets } from './facilitator-wallet.ts'
+import { checkSignature } from './check-authorization.ts'
+import { readInput, type FacilitatorQuestion } from './facilitator-input.ts'
+import { DUPLICATE_SETTLEMENT, nameReason, SETTLEMENT_PENDING } from './facilitator-reasons.ts'
+import { facilitatorWallets, settlesHere } from './facilitator-wallet.ts'
+import { InputRefusedError } from './input-refused.ts'
+import { namedPayer } from './named-payer.ts'
+import type { Job } from './outcome.ts'
+import { PAYMENT_IDENTIFIER, tieIdentifier } from './payment-identifier.ts'
 import { preview } from './preview.ts'
+import { NotValidNowError } from './proof-time.ts'
 import { fingerprintOf } from './receive.ts'
+import { reserveFunds } from './reserve-funds.ts'
 import { settle } from './settle.ts'
-import type { Examined, Terms } from './terms.ts'
+import { settleWithinMs } from './settle-within.ts'
+import type { Examined } from './terms.ts'
 
-/** The x402 facilitator, over the same code that `/payment/receive` runs on: the terms come from the resource server that asks. */
+/**
+ * The x402 facilitator, over the same code that `/payment/receive` runs on: the terms come from the resource server that asks. Bodies and reasons are those
+ * of x402 v2, sections 5.3, 7 and 9.
+ */
 
 const VERIFY_WITHIN_MS = 10_000
-const SETTLE_WITHIN_MS = 60_000
-/** The word of x402 for an outcome that is still open. */
-const PENDING = 'settlement_pending'
 
 /** `extra.feePayer`: who pays the network on Solana for a payer who wants that, and for every token. */
 export function describeSupported(context: Context): EndpointReply<'facilitatorSupported'> {
@@ -38,84 +48,141 @@ export function describeSupported(context: Context): EndpointReply<'facilitatorS
     }))
   })
   const signers = { 'eip155:*': facilitatorWallets(context, 'evm'), 'solana:*': facilitatorWallets(context, 'solana') }
-  return { kinds, extensions: [], signers: Object.fromEntries(Object.entries(signers).filter(([, addresses]) => addresses.length > 0)) }
+  return { kinds, extensions: [PAYMENT_IDENTIFIER], signers: Object.fromEntries(Object.entries(signers).filter(([, addresses]) => addresses.length > 0)) }
 }
 
 /** Tokens are settled where a wallet pays the network for that; native currency everywhere. */
 function settledMethods(context: Context, network: Network): string[] {
-  const ofTokens = facilitatorWallets(context, familyOf(network.network)).length > 0 && network.assets.some(({ native }) => !native)
-  const named = ofTokens ? methodsOf(network.network, { native: false }).filter((method) => method !== TOKEN_TRANSFER_METHOD) : []
-  return [...methodsOf(network.network, nativeAsset(network)), ...named]
+  const settlesTokens = settlesHere(context, network.network) && network.assets.some(({ native }) => !native)
+  return [...methodsOf(network.network, nativeAsset(network)), ...(settlesTokens ? methodsOf(network.network, { native: false }) : [])]
 }
 
-/** Whether a payment could be settled now. Reads only: nothing is held, broadcast or recorded. */
-export async function verifyPayment(context: Context, actor: Actor, input: FacilitatorInput): Promise<EndpointReply<'facilitatorVerify'>> {
-  const { payment, terms } = readInput(context, input)
+type VerifyReply = EndpointReply<'facilitatorVerify'>
+type SettleReply = EndpointReply<'facilitatorSettle'>
+
+/**
+ * Whether a payment could be settled now. Nothing is locked, broadcast or recorded, but funds that payers promise by signature are reserved for a short time.
+ * While the same caller's settlement is pending, or was not told as success yet, the payment is valid still.
+ */
+export async function verifyPayment(context: Context, actor: Actor, input: FacilitatorInput): Promise<VerifyReply> {
+  const payer = namedPayer(input.paymentPayload)
+  const named = payer !== undefined && { payer }
+  const question = readOrRefuse(context, input)
+  if ('refused' in question) return { isValid: false, invalidReason: question.refused.reason, invalidMessage: question.refused.message, ...named }
   const checklist = new Checklist()
-  const deadline = new Deadline(VERIFY_WITHIN_MS)
   try {
-    const examined = await examine({ payment, terms, checklist })
-    const claimant = await claimantOf(context.db, actor, { network: terms.network.network, address: terms.payTo })
-    const payer = await deadline.within(preview(context, { accountId: actor.accountId, claimant, terms, examined, checklist, deadline }))
-    return { isValid: true, ...(payer !== null && { payer }), extra: checked(checklist) }
+    const verified = await verifyQuestion(context, actor, { ...question, checklist })
+    return { isValid: true, ...(verified === null ? named : { payer: verified }), extra: checked(checklist) }
   } catch (error) {
-    const extra = checked(checklist)
-    if (error instanceof ProofRefused) return { isValid: false, invalidReason: error.reason, invalidMessage: error.message, extra }
-    if (isForeignPayee(error)) return { isValid: false, invalidReason: PAYEE_NOT_OWNED, invalidMessage: error.message, extra }
-    if (error instanceof Late || isOpen(error)) return { isValid: false, invalidReason: PENDING, invalidMessage: 'Nothing is decided yet; ask again.', extra }
-    throw error
+    const { reason, message } = explain(error, question)
+    return { isValid: false, invalidReason: reason, invalidMessage: message, ...named, extra: checked(checklist) }
   }
+}
+
+async function verifyQuestion(context: Context, actor: Actor, { payment, terms, identifier, checklist }: FacilitatorQuestion & { checklist: Checklist }) {
+  const { network } = terms.network
+  const deadline = new Deadline(VERIFY_WITHIN_MS)
+  const examined = await examine({ payment, terms, checklist })
+  refuseReference(actor, examined, checklist)
+  const claimant = await claimantOf(context.db, actor, { network, address: terms.payTo })
+  const fingerprint = fingerprintOf(terms, null, actor)
+  const { keyless = false } = actor
+  const previewed = { accountId: actor.accountId, claimant, fingerprint, keyless, terms, examined, checklist, deadline }
+  const { payer, isSettling } = await deadline.within(preview(context, previewed))
+  if (identifier !== null) await deadline.within(tieIdentifier(context, { identifier, terms, examined }))
+  if (!isSettling) await deadline.within(reserveFunds(context, { network, examined, checklist }))
+  return payer
 }
 
 function checked({ checks }: Checklist): { checks: ProofCheck[] } {
   return { checks: [...checks] }
 }
 
-/** Settles a payment. One payment settles once; a second try fails, whoever makes it. An `Idempotency-Key` gets the first answer again. */
-export async function settlePayment(context: Context, actor: Actor, input: FacilitatorInput): Promise<EndpointReply<'facilitatorSettle'>> {
-  const { payment, terms } = readInput(context, input)
+/**
+ * Settles a payment. Of all calls for one payment exactly one is told success: the one that had it broadcast, or a later one of the same caller when the
+ * first was never answered. An `Idempotency-Key` gets the first answer again.
+ */
+export async function settlePayment(context: Context, actor: Actor, input: FacilitatorInput): Promise<SettleReply> {
+  const payer = namedPayer(input.paymentPayload)
+  const named = payer !== undefined && { payer }
+  const question = readOrRefuse(context, input)
+  if ('refused' in question) {
+    const { network } = input.paymentRequirements
+    const { reason, message } = question.refused
+    return { success: false, errorReason: reason, errorMessage: message, ...named, transaction: '', network: typeof network === 'string' ? network : '' }
+  }
+  const { payment, terms, identifier } = question
   const { network } = terms.network
   const checklist = new Checklist()
   let examined: Examined | undefined
   try {
     examined = await examine({ payment, terms, checklist })
+    refuseReference(actor, examined, checklist)
     const job = {
       accountId: actor.accountId,
       claimant: await claimantOf(context.db, actor, { network, address: terms.payTo }),
       terms,
       examined,
       checklist,
-      deadline: new Deadline(settleMs(terms, context.now())),
-      fingerprint: fingerprintOf(terms, null),
+      deadline: new Deadline(settleWithinMs(terms.network)),
+      fingerprint: fingerprintOf(terms, null, actor),
+      keyless: actor.keyless ?? false,
+      caller: actor.caller,
     }
+    if (identifier !== null) await tieSigned(context, { ...job, identifier })
     const settled = await settle(context, job)
-    const payer = settled.payment?.sender ?? examined.payer
-    const told = {
-      ...(payer !== null && { payer }),
-      transaction: settled.payment?.signature ?? settled.payment?.reportedSignature ?? examined.signature ?? '',
-      network,
-      ...(settled.payment && { paymentId: settled.payment.id }),
-    }
-    // An earlier settlement that was left open is brought to its end; one that was told is no second grant.
-    if (settled.state === 'pending') return { success: false, errorReason: PENDING, ...told }
-    return settled.alreadyProcessed ? { success: false, errorReason: 'already_used', ...told } : { success: true, ...told }
+    const known = settled.payment?.sender ?? examined.payer
+    const told = { ...(known !== null && { payer: known }), network, ...(settled.payment && { paymentId: settled.payment.id }) }
+    const transaction = settled.payment?.signature ?? settled.payment?.reportedSignature ?? examined.signature ?? ''
+    // The official server asks once more when a settlement is pending, and only where it is given the transaction.
+    if (settled.state === 'pending') return { success: false, errorReason: SETTLEMENT_PENDING, ...told, transaction }
+    if (!settled.alreadyProcessed) return { success: true, ...told, transaction }
+    return { success: false, errorReason: settled.toldBefore ? 'already_used' : DUPLICATE_SETTLEMENT, ...told, transaction: '' }
   } catch (error) {
-    const told = { transaction: '', network }
-    if (error instanceof ProofRefused) return { success: false, errorReason: error.reason, errorMessage: error.message, ...told }
-    if (isForeignPayee(error)) return { success: false, errorReason: PAYEE_NOT_OWNED, errorMessage: error.message, ...told }
-    if (isOpen(error)) return { success: false, errorReason: PENDING, ...told, transaction: examined?.signature ?? '' }
+    const { reason, message } = explain(error, question)
+    const transaction = reason === SETTLEMENT_PENDING ? (examined?.signature ?? '') : ''
+    return { success: false, errorReason: reason, errorMessage: message, ...named, transaction, network }
+  }
+}
+
+/** Only what the payer has signed may take an id of the payer. */
+async function tieSigned(context: Context, { identifier, terms, examined, deadline }: Job & { identifier: string }): Promise<void> {
+  const { authorization } = examined
+  const chain = chainOf(context, terms.network.network)
+  if (authorization) await deadline.within(checkSignature({ chain, terms, authorization, checklist: new Checklist() }))
+  await deadline.within(tieIdentifier(context, { identifier, terms, examined }))
+}
+
+function readOrRefuse(context: Context, input: FacilitatorInput): FacilitatorQuestion | { refused: InputRefusedError } {
+  try {
+    return readInput(context, input)
+  } catch (error) {
+    if (error instanceof InputRefusedError) return { refused: error }
     throw error
   }
 }
 
-function isForeignPayee(error: unknown): error is ProblemError {
-  return error instanceof ProblemError && error.facts.details?.reason === PAYEE_NOT_OWNED
+/** What stands on the chain is public, and a caller without an account has nothing by which it could be its own. @throws ProofRefused */
+function refuseReference({ keyless = false }: Actor, { bytes, authorization }: Examined, checklist: Checklist): void {
+  if (!keyless || bytes || authorization) return
+  checklist.check('unsupported_method', {
+    name: 'public_reference',
+    source: 'proof',
+    ok: false,
+    expected: 'what the payer signed, or the API key of the payee',
+    got: 'the name of a transaction',
+  })
+}
+
+/** The reason and the sentence for what ended a call. @throws the error itself where it is a fault of ours */
+function explain(error: unknown, { terms }: FacilitatorQuestion): { reason: string; message: string } {
+  if (error instanceof ProofRefused || error instanceof NotValidNowError)
+    return { reason: nameReason(error, familyOf(terms.network.network)), message: error.message }
+  if (error instanceof ProblemError && error.facts.details?.reason === PAYEE_NOT_OWNED) return { reason: PAYEE_NOT_OWNED, message: error.message }
+  if (error instanceof Late || isOpen(error)) return { reason: SETTLEMENT_PENDING, message: 'Nothing is decided yet; ask again.' }
+  throw error
 }
 
 function isOpen(error: unknown): boolean {
   return error instanceof ProblemError && (error.code === 'PAYMENT_VERIFICATION_FAILED' || error.code === 'CHAIN_UNAVAILABLE')
-}
-
-function settleMs({ expiresAt }: Terms, now: Date): number {
-  return expiresAt === null ? SETTLE_WITHIN_MS : Math.min(SETTLE_WITHIN_MS, Math.max(1_000, expiresAt - now.getTime()))
 }

@@ -41,7 +41,7 @@ describe.each(ENGINES)('on %s', (engine) => {
     const first = await ask('txid:slow', 1_000)
     if (!('held' in first)) throw new Error('used')
     let others: unknown
-    await whileHeld(opened.context, first.held, async () => {
+    await whileHeld(opened.context, { held: first.held }, async () => {
       others = await refusal(ask('txid:slow', 6_000))
     })
     expect(others).toEqual({ code: 'PAYMENT_VERIFICATION_FAILED' })

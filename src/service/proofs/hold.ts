@@ -1,12 +1,15 @@
 import type { Context } from '../context.ts'
-import { extendClaim, releaseClaim, takeClaim, type Claimant, type ClaimRecord, type HeldClaim, type TransferKey } from '../db/claims.ts'
+import { extendClaim, GRANTED, releaseClaim, takeClaim, type Claimant, type ClaimRecord, type HeldClaim, type TransferKey } from '../db/claims.ts'
 import { whileBeating } from '../db/lease.ts'
 import { undecided, type Checklist } from './checklist.ts'
 import type { Deadline } from './deadline.ts'
 
-export type Hold = TransferKey & { claimant: Claimant; fingerprint: string; deadline: Deadline; checklist: Checklist }
+export type Hold = TransferKey & { claimant: Claimant; fingerprint: string; deadline: Deadline; checklist: Checklist; attempt?: string | undefined }
 
 const POLL_MS = 100
+
+/** The check that a transfer does not pass which another caller settles, and of which nobody was told success yet. */
+export const IN_SETTLEMENT = 'in_settlement'
 
 /**
  * Holds a payment for this attempt, or finds what it was used for by the same question of the same account. While another attempt looks at it, this one waits.
@@ -14,10 +17,10 @@ const POLL_MS = 100
  */
 export async function hold(
   context: Context,
-  { network, key, claimant, fingerprint, deadline, checklist }: Hold,
+  { network, key, claimant, fingerprint, deadline, checklist, attempt }: Hold,
 ): Promise<{ held: HeldClaim } | { used: ClaimRecord }> {
   while (!deadline.passed) {
-    const answer = await takeClaim(context.db, { network, key, ...claimant, fingerprint })
+    const answer = await takeClaim(context.db, { network, key, ...claimant, fingerprint, ...(attempt !== undefined && { attempt }) })
     if (answer.taken) {
       checklist.check('already_used', { name: 'single_use', source: 'record', ok: true, expected: 'never used', got: 'never used' })
       return { held: answer.held }
@@ -26,7 +29,7 @@ export async function hold(
     if (claim?.consumedAt) {
       const same = claim.scope === claimant.scope && claim.fingerprint === fingerprint
       checklist.check('already_used', {
-        name: 'single_use',
+        name: same || claim.attempt === GRANTED ? 'single_use' : IN_SETTLEMENT,
         source: 'record',
         ok: same,
         expected: 'never used, or used for the same question',
@@ -39,10 +42,13 @@ export async function hold(
   throw undecided('Another request is looking at this proof. Nothing is decided; send the same request again.')
 }
 
+/** `waits`: whether the caller still waits for the outcome. */
+type Holding = { held: HeldClaim; waits?: () => boolean }
+
 /** Works on a payment that is held, and gives it back unless it was used up. */
-export async function whileHeld<T>({ db }: Context, held: HeldClaim, work: () => Promise<T>): Promise<T> {
+export async function whileHeld<T>({ db }: Context, { held, waits = () => true }: Holding, work: () => Promise<T>): Promise<T> {
   try {
-    return await whileBeating(() => extendClaim(db, held), work)
+    return await whileBeating(() => extendClaim(db, held, waits()), work)
   } finally {
     await releaseClaim(db, held)
   }

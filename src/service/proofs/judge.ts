@@ -5,6 +5,7 @@ import type { Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { findPayment } from '../db/payments.ts'
 import { undecided, type Checklist } from './checklist.ts'
+import { checkTime, readProofTime } from './proof-time.ts'
 import type { Examined, Terms } from './terms.ts'
 
 export type Landed = Extract<Observation, { state: 'landed' }>
@@ -23,7 +24,7 @@ export async function judge(context: Context, judged: Judged, landed: Landed): P
   checklist.check('transaction_failed', { name: 'transaction', source: 'chain', ok: landed.succeeded, expected: 'landed and succeeded', got: ended })
   const transfer = judgeTransfer(judged, pick(judged, landed))
   await judgeMemo(context, judged, transfer.memo)
-  judgeTime(context, judged, landed.blockTime)
+  await judgeTime(context, judged, landed.blockTime)
   checklist.check('transaction_failed', {
     name: 'confirmations',
     source: 'chain',
@@ -88,18 +89,17 @@ export async function judgeMemo(context: Context, { accountId, terms, checklist 
   checklist.equal('resource_mismatch', { name: 'memo_resource', source: 'record', expected: terms.resource, got: payment?.resource ?? 'none' })
 }
 
-function judgeTime(context: Context, { terms, checklist }: Judged, blockTime: Date | null): void {
+/** Terms are compared with block times alone; only the greatest age of a proof needs to know what time it is. */
+async function judgeTime(context: Context, { terms, checklist }: Judged, blockTime: Date | null): Promise<void> {
   if (blockTime === null) throw undecided('The network does not say when the payment was made. Nothing is decided.')
-  const oldest = context.now().getTime() - MAX_PROOF_AGE_MS
+  const { latest, finalized } = await readProofTime(context, terms.network.network)
+  const oldest = latest.getTime() - MAX_PROOF_AGE_MS
   const from = terms.notBefore === null ? oldest : Math.max(oldest, terms.notBefore - SLACK_MS)
   const to = terms.expiresAt === null ? Infinity : terms.expiresAt + SLACK_MS
   const at = blockTime.getTime()
   const spell = (time: number) => (Number.isFinite(time) ? new Date(time).toISOString() : 'any time')
-  checklist.check('outside_window', {
-    name: 'window',
-    source: 'chain',
-    ok: at >= from && at <= to,
-    expected: `from ${spell(from)} to ${spell(to)}`,
-    got: spell(at),
-  })
+  const window = { name: 'window', source: 'chain', ok: at >= from && at <= to, expected: `from ${spell(from)} to ${spell(to)}`, got: spell(at) } as const
+  const isOver = at < finalized.getTime() - MAX_PROOF_AGE_MS
+  const wasLate = at > to || (terms.notBefore !== null && at < terms.notBefore - SLACK_MS)
+  checkTime(checklist, window, isOver || wasLate)
 }

@@ -1,6 +1,7 @@
 import { isPaid } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProofCheck } from '#contract/proof.ts'
+import type { Caller } from '../context.ts'
 import type { Claimant } from '../db/claims.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { undecided, type Checklist } from './checklist.ts'
@@ -10,7 +11,18 @@ import type { Judged } from './judge.ts'
 /** Another party that verifies and settles before the chain is asked; both throw when it does not agree. `settle`: the transaction it names. */
 export type Remote = { verify: () => Promise<void>; settle: () => Promise<string | null> }
 
-export type Job = Judged & { claimant: Claimant; fingerprint: string; deadline: Deadline; remote?: Remote }
+export type Job = Judged & {
+  claimant: Claimant
+  fingerprint: string
+  deadline: Deadline
+  remote?: Remote
+  /** Names this call among those that settle the same payment. */
+  attempt?: string
+  /** Undefined where an answer that was not written can be fetched later. */
+  caller?: Caller | undefined
+  /** Whether the caller has no account: it settles only what nobody has broadcast yet. */
+  keyless?: boolean
+}
 
 export type Settled = {
   state: 'paid' | 'pending'
@@ -18,10 +30,12 @@ export type Settled = {
   payment: PaymentRecord | null
   /** Whether an earlier call was told already that this payment is there. */
   alreadyProcessed: boolean
+  /** Whether somebody had been told so before this call began to look. */
+  toldBefore?: boolean
   checks: readonly ProofCheck[]
 }
 
-type Told = Pick<Settled, 'alreadyProcessed' | 'checks'>
+type Told = Pick<Settled, 'alreadyProcessed' | 'toldBefore' | 'checks'>
 
 /** @throws ProofRefused when the payment is over and has failed */
 export function outcome({ checklist }: { checklist: Checklist }, payment: PaymentRecord, told: Told): Settled {

@@ -36,7 +36,17 @@ export async function receivePayment(service: Context, actor: Actor, body: Recei
   const examined = await examine({ payment, terms, checklist })
   const remote = facilitator && openRemote(context, { url: facilitator, payment, terms, checklist, deadline })
   const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
-  const settled = await settle(context, { accountId: actor.accountId, claimant, terms, examined, checklist, deadline, fingerprint, remote })
+  const settled = await settle(context, {
+    accountId: actor.accountId,
+    claimant,
+    terms,
+    examined,
+    checklist,
+    deadline,
+    fingerprint,
+    remote,
+    caller: actor.caller,
+  })
   return reply({ context, terms, examined, settled, startedAt, verifiedBy: facilitator?.href ?? 'in-process' })
 }
 
@@ -86,9 +96,13 @@ export function readTerms(context: Context, body: Expected, sponsors: readonly s
   }
 }
 
-/** The question that was asked of a proof: how long to wait is no part of it. */
-export function fingerprintOf({ network, asset, payTo, amountAtomic, resource, memo }: Terms, facilitator: string | null): string {
-  const question = [network.network, asset.address, payTo, amountAtomic.toString(), resource, memo, facilitator]
+/** The question that was asked of a proof: how long to wait is no part of it. Callers without an account ask each for themselves. */
+export function fingerprintOf(
+  { network, asset, payTo, amountAtomic, resource, memo }: Terms,
+  facilitator: string | null,
+  { keyless = false, address = '' }: Pick<Actor, 'keyless' | 'address'> = {},
+): string {
+  const question = [network.network, asset.address, payTo, amountAtomic.toString(), resource, memo, facilitator, ...(keyless ? [address] : [])]
   return createHash('sha256').update(stringifyJson(question)).digest('hex')
 }
 

@@ -74,8 +74,8 @@ async function pay(value = AMOUNT) {
   const txRef = await evm.client.sendRawTransaction({ serializedTransaction: await payer.signTransaction({ type: 'eip1559', ...fields }) })
   await evm.mine(2)
   const paymentProof = await proveTxid({ payer, payTo: payee.address, network: NETWORK, amount: AMOUNT, txRef, url: URL })
-  return (body: { facilitatorUrl?: string; timeout?: number } = {}) =>
-    receivePayment(context, opened.actor, {
+  return (body: { facilitatorUrl?: string; timeout?: number } = {}, within = context) =>
+    receivePayment(within, opened.actor, {
       walletAddress: payee.address,
       paymentProof,
       expectedAmount: '0.01',
@@ -146,6 +146,17 @@ test('what a facilitator calls a transaction and cannot be one is asked of no no
     says = { verify: VALID, settle: { ...SETTLED, transaction } }
     expect(await openRemote(context, asking).settle()).toBeNull()
   }
+})
+
+test('a facilitator that our egress rule refuses is told apart from one that does not answer', async () => {
+  asked = []
+  const receive = await pay()
+  const closed = { ...context, config: { ...context.config, facilitators: { allowed: [facilitatorUrl], loopback: false } } }
+  const answer = receive({}, closed)
+  await expect(answer).rejects.toThrow('Our egress rule refuses the address of the facilitator, so it was not asked.')
+  expect(asked).toEqual([])
+  says = { verify: undefined, settle: SETTLED }
+  await expect(receive({ timeout: 1 })).rejects.toThrow('The facilitator did not answer')
 })
 
 test('a facilitator that is not on the list is never asked', async () => {

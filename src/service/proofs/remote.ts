@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { EgressProblem } from '#egress/exchange.ts'
+import { EgressProblem, EgressRefusedError } from '#egress/exchange.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
 import { methodOf, type PaymentPayload } from '#x402/payload.ts'
 import { toV1, type Requirements } from '#x402/requirements.ts'
@@ -43,6 +43,10 @@ export function openRemote(context: Context, { url, payment, terms, checklist, d
       return v.parse(schema, answer)
     } catch (error) {
       if (!(error instanceof EgressProblem) && !v.isValiError(error)) throw error
+      if (error instanceof EgressRefusedError) {
+        context.log.warn({ err: error, facilitator: base }, 'a facilitator was not asked: our egress rule refuses its address')
+        throw undecided('Our egress rule refuses the address of the facilitator, so it was not asked. Nothing is decided.')
+      }
       context.log.warn({ err: error, facilitator: base }, 'a facilitator gave no answer')
       throw undecided('The facilitator did not answer, or answered nonsense. Nothing is decided.')
     }

@@ -17,6 +17,7 @@ import { facilitatorWallets, withWallet, type OpenedWallet } from './facilitator
 import { keepSettlement } from './keep-settlement.ts'
 import { settleOfficially } from './official.ts'
 import { orUndecided, outcome, Overtaken, seenOr, type Job, type Settled } from './outcome.ts'
+import { readProofTime } from './proof-time.ts'
 import { recordBroadcast } from './record.ts'
 
 type Held = { chain: Chain; held: HeldClaim; authorization: VerifiedAuthorization }
@@ -36,7 +37,7 @@ export async function settleAuthorization(context: Context, job: Job, { chain, h
   if (use.used && (await findOrder(context.db, { accountId, network: terms.network.network, key: held.key, fingerprint }))) throw new Overtaken()
   const got = use.used ? (use.signature ?? 'carried out or cancelled') : 'never carried out'
   checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: 'never carried out', got })
-  checkValidity({ authorization, checklist }, context.now())
+  checkValidity({ authorization, checklist }, await orUndecided(deadline.within(readProofTime(context, terms.network.network))))
   await orUndecided(deadline.within(checkFunds({ chain, authorization, checklist })))
   const payment = job.remote ? await settleElsewhere(context, job, held) : await settleHere(context, job, { chain, held, authorization })
   wakeWatcher(chain)

@@ -6,7 +6,7 @@ import { coSign } from '../wallets/sign-call.ts'
 import type { Chain, Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { crashPoint } from '../crash.ts'
-import { findClaim, grantOnce, type ClaimRecord, type HeldClaim } from '../db/claims.ts'
+import { findClaim, GRANTED, grantOnce, revokeGrant, yieldGrant, type ClaimRecord, type HeldClaim, type SettlingCall } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../payments/network.ts'
@@ -22,6 +22,7 @@ import { judge, judgeMemo, judgeTransfer, type Landed } from './judge.ts'
 import { verifyTokenOfficially } from './official-solana.ts'
 import { orUndecided, outcome, Overtaken, pending, seenOr, type Job, type Settled } from './outcome.ts'
 import { messageKey } from './read-signed.ts'
+import { refuseBroadcast } from './refuse-broadcast.ts'
 import { rehearseSigned } from './rehearse.ts'
 import { recordBroadcast, recordLanded, type Limits, type Outgoing } from './record.ts'
 import { followAuthorization, settleAuthorization } from './settle-authorization.ts'
@@ -33,12 +34,26 @@ import { isCertain, watch } from './watch.ts'
  * @throws ProofRefused when it is proven bad; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
  */
 export async function settle(context: Context, job: Job): Promise<Settled> {
-  const settled = await untilDecided(context, job)
-  if (settled.state === 'pending' || !settled.payment) return settled
-  return { ...settled, alreadyProcessed: !(await grantOnce(context.db, settled.payment.id)) }
+  const attempt = crypto.randomUUID()
+  const settled = await untilDecided(context, { ...job, attempt })
+  if (!settled.payment) return settled
+  const call = { paymentId: settled.payment.id, attempt }
+  if (settled.state === 'paid' && !job.caller?.gone) return { ...settled, alreadyProcessed: !(await isGranted(context, job, call)) }
+  await yieldGrant(context.db, call)
+  return { ...settled, state: 'pending' }
 }
 
 const POLL_MS = 100
+
+/** Whether this call is told that the payment is there. Another one that settles it goes first, as long as it lives. */
+async function isGranted(context: Context, { caller, deadline }: Job, call: SettlingCall): Promise<boolean> {
+  for (;;) {
+    const answer = await grantOnce(context.db, call)
+    if (answer === 'granted') caller?.ifUnanswered(() => revokeGrant(context.db, call.paymentId))
+    if (answer !== 'waiting' || deadline.passed) return answer === 'granted'
+    await deadline.sleep(POLL_MS)
+  }
+}
 
 /** Looks again when the payee was quicker, until its own settlement is certain. */
 async function untilDecided(context: Context, job: Job): Promise<Settled> {
@@ -111,11 +126,11 @@ function signatureOf(signature: string | null): string {
 }
 
 async function holding(context: Context, job: Job, { key, work }: { key: string; work: (held: HeldClaim) => Promise<Settled> }): Promise<Settled> {
-  const { claimant, fingerprint, deadline, checklist } = job
-  const answer = await hold(context, { network: job.terms.network.network, key, claimant, fingerprint, deadline, checklist })
+  const { claimant, fingerprint, deadline, checklist, attempt } = job
+  const answer = await hold(context, { network: job.terms.network.network, key, claimant, fingerprint, deadline, checklist, attempt })
   if ('used' in answer) return repeat(context, job, answer.used)
   const { held } = answer
-  return whileHeld(context, held, () => work(held))
+  return whileHeld(context, { held, waits: () => !job.caller?.gone }, () => work(held))
 }
 
 type Held = { chain: Chain; held: HeldClaim }
@@ -138,6 +153,7 @@ async function settleSigned(context: Context, job: Job, { chain, held, bytes }: 
   const { sponsor, signature: own } = examined
   // What our sponsor has to sign cannot be on the chain without having been recorded.
   const known = sponsor ? null : await look(chain, job, { signature: signatureOf(own), stop: () => true })
+  if (job.keyless && known && known.state !== 'not_found') refuseBroadcast(job.checklist, known.state)
   if (known && isCertain(known)) {
     refuseOld(job)
     return finish(context, job, { seen: known, held, signature: signatureOf(own) })
@@ -225,7 +241,7 @@ async function repeat(context: Context, job: Job, claim: ClaimRecord): Promise<S
   const payment = claim.paymentId === null ? undefined : await findPayment(context.db, claim.paymentId)
   if (!payment) throw new Error(`The used claim ${claim.key} has no payment.`)
   const checks = v.parse(v.array(ProofCheck), parseJson(claim.checks ?? '[]'))
-  const told = { alreadyProcessed: true, checks }
+  const told = { alreadyProcessed: true, toldBefore: claim.attempt === GRANTED, checks }
   if (payment.status !== 'pending') return outcome(job, payment, told)
   const chain = chainOf(context, payment.network)
   if (job.examined.authorization) return { ...(await followAuthorization(context, job, { chain, payment, alreadyProcessed: true })), ...told }

@@ -144,7 +144,7 @@ test('is verified without being broadcast, and settled once', async () => {
   expect(await gained(solana.connection, all.payee.publicKey)).toBe(0n)
   const settled = await settlePayment(context, opened.actor, input)
   expect(settled).toMatchObject({ success: true, payer: payer.publicKey.toBase58() })
-  expect(await settlePayment(context, opened.actor, input)).toMatchObject({ success: false, errorReason: 'already_used', transaction: settled.transaction })
+  expect(await settlePayment(context, opened.actor, input)).toMatchObject({ success: false, errorReason: 'already_used', transaction: '' })
 })
 
 test('of many calls at once is broadcast once and granted once, whatever stands in the sponsor’s place', async () => {

@@ -9,6 +9,7 @@ import { refuseBuilt } from '../payments/refuse-built.ts'
 import { checkSignature, checkValidity, contractsOf } from '../proofs/check-authorization.ts'
 import { judgeMemo } from '../proofs/judge.ts'
 import { orUndecided, type Job } from '../proofs/outcome.ts'
+import { readProofTime } from '../proofs/proof-time.ts'
 import { rehearseSigned } from '../proofs/rehearse.ts'
 import { sponsorFee, type SponsorFee } from '../proofs/sponsor-fee.ts'
 
@@ -51,7 +52,7 @@ async function prepareCall(context: Context, job: Job, { chain, authorization, p
   const got = use.used ? (use.signature ?? 'carried out or cancelled') : 'never carried out'
   // What stands on the chain is public, and anybody could present it.
   checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: 'never carried out', got })
-  checkValidity({ authorization, checklist }, context.now())
+  checkValidity({ authorization, checklist }, await orUndecided(deadline.within(readProofTime(context, terms.network.network))))
   const built = await orUndecided(deadline.within(contractsOf(chain).build({ ...callOf(verified), from: terms.payTo, priorityFeeAtomic })))
   if (!built.ok && built.code === 'INSUFFICIENT_BALANCE') throw refuseBuilt(built, { recipientAddress: terms.payTo }, 0n)
   const simulated = built.ok ? 'accepted' : built.message

@@ -33,6 +33,7 @@ test.each([
   ['invalid_exact_svm_payload_excessive_signers', 'too_many_signers'],
   ['transaction_simulation_failed', 'simulation_failed'],
   ['duplicate_settlement', 'already_used'],
+  ['unsupported_asset_transfer_method', 'unsupported_method'],
   ['permit2_deadline_expired', 'outside_window'],
   ['invalid_permit2_spender', 'spender_mismatch'],
   ['permit2_invalid_nonce', 'already_used'],

@@ -93,6 +93,7 @@ const ALIASES: Readonly<Record<string, KnownReason>> = {
   invalid_exact_svm_payload_transaction: 'malformed',
   invalid_exact_svm_payload_mint_mismatch: 'asset_mismatch',
   duplicate_settlement: 'already_used',
+  unsupported_asset_transfer_method: 'unsupported_method',
   undeployed_smart_wallet: 'invalid_signature',
   unexpected_verify_error: 'unexpected',
   unexpected_settle_error: 'unexpected',

@@ -10,12 +10,13 @@ import { openEndpoints } from './client.ts'
 import { openContracts } from './contracts.ts'
 import { BlockScan } from './find.ts'
 import { readFunds } from './funds.ts'
-import { readHead } from './head.ts'
+import { readClock, readHead } from './head.ts'
 import { canNeverLand } from './never-land.ts'
 import { isGone, observe } from './observe.ts'
 import { readToken } from './token.ts'
 
 const TOKEN_TTL_MS = 60_000
+const CLOCK_TTL_MS = 1_000
 /** After `lastValidBlockHeight` the service waits as long again, for a wallet that signs late. */
 const GRACE_MS = 60_000
 
@@ -24,6 +25,7 @@ export function openEvmChain(network: Network): Chain {
   const endpoints = openEndpoints(network)
   const head = new Recent(network.blockTimeMs / 2, () => readHead(endpoints))
   const scan = new BlockScan(endpoints)
+  const clock = new Recent(Math.min(CLOCK_TTL_MS, network.blockTimeMs / 2), () => readClock(endpoints))
   const token = remember(TOKEN_TTL_MS, (address) => readToken(endpoints, network, address))
   return {
     network,
@@ -31,6 +33,7 @@ export function openEvmChain(network: Network): Chain {
     graceBlocks: Math.ceil(GRACE_MS / network.blockTimeMs),
     head: () => head.fresh(),
     recentHead: () => head.patient(),
+    clock: () => clock.fresh(),
     build: (intent, options) => build(endpoints, network, { intent, ...options }),
     note: (note) => buildNote(endpoints, network, note),
     observe: async (signature, as = (seen) => seen) => observe(endpoints, network, { hash: signature, head: await head.fresh(), as }),

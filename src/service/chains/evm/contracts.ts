@@ -1,6 +1,6 @@
-import { decodeFunctionResult, encodeFunctionData, parseAbi, type Abi, type Hex, type PublicClient } from 'viem'
+import { decodeFunctionResult, encodeFunctionData, erc20Abi, parseAbi, type Abi, type Hex, type PublicClient } from 'viem'
 import type { Network } from '#contract/network.ts'
-import type { Contracts, Quote } from '../contracts.ts'
+import type { Contracts, Holding, Quote } from '../contracts.ts'
 import { remember } from '../remember.ts'
 import { acceptsSignature } from './accepts-signature.ts'
 import { findUse, proveEnding } from './authorization-use.ts'
@@ -39,6 +39,7 @@ export function openContracts(endpoints: EvmEndpoints, network: Network): Contra
       // Outside `ask`: a contract that returns something else is no fault of the node that says so.
       return decodeFunctionResult({ ...call, data: answer.data ?? '0x' })
     },
+    holding: (asked) => endpoints.ask((client) => readHolding(client, asked)),
     code: (address) => endpoints.ask((client) => client.getCode({ address: address as Hex })),
     accepts: (question) => endpoints.ask((client) => acceptsSignature(client, question)),
     async quote({ from, to, data }) {
@@ -61,6 +62,16 @@ async function readDomain(client: PublicClient, address: Hex): Promise<{ name: s
   if (name !== null && version !== null) return { name, version }
   const told = await orNull(client.readContract({ address, abi: domainAbi, functionName: 'eip712Domain' }))
   return told && { name: told[1], version: told[2] }
+}
+
+async function readHolding(client: PublicClient, { token, owner, spender }: Parameters<Contracts['holding']>[0]): Promise<Holding | null> {
+  const blockNumber = await client.getBlockNumber({ cacheTime: 0 })
+  const call = { address: token, abi: erc20Abi, blockNumber } as const
+  const [balanceAtomic, allowanceAtomic] = await Promise.all([
+    orNull(client.readContract({ ...call, functionName: 'balanceOf', args: [owner] })),
+    spender && orNull(client.readContract({ ...call, functionName: 'allowance', args: [owner, spender] })),
+  ])
+  return balanceAtomic === null ? null : { height: Number(blockNumber), balanceAtomic, allowanceAtomic }
 }
 
 /** A contract that refuses, or has no such function, says nothing. */

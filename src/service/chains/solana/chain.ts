@@ -10,17 +10,19 @@ import { openEndpoints } from './client.ts'
 import { find } from './find.ts'
 import { findByMessage } from './find-by-message.ts'
 import { readFunds } from './funds.ts'
-import { readHead } from './head.ts'
+import { readClock, readHead } from './head.ts'
 import { canNeverLand } from './never-land.ts'
 import { isGone, observe } from './observe.ts'
 import { readToken } from './token.ts'
 
 const TOKEN_TTL_MS = 60_000
+const CLOCK_TTL_MS = 1_000
 
 /** A Solana cluster behind the port. Opens no connection before it is asked. */
 export function openSolanaChain(network: Network): Chain {
   const endpoints = openEndpoints(network)
   const head = new Recent(network.blockTimeMs / 2, () => readHead(endpoints))
+  const clock = new Recent(Math.min(CLOCK_TTL_MS, network.blockTimeMs / 2), () => readClock(endpoints))
   const token = remember(TOKEN_TTL_MS, (address) => readToken(endpoints, network, address))
   return {
     network,
@@ -28,6 +30,7 @@ export function openSolanaChain(network: Network): Chain {
     graceBlocks: null,
     head: () => head.fresh(),
     recentHead: () => head.patient(),
+    clock: () => clock.fresh(),
     build: (intent, options) => build(endpoints, network, { intent, ...options }),
     note: (note) => buildNote(endpoints, note),
     observe: (signature, as = (seen) => seen) => observe(endpoints, signature, as),

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { bigint, boolean, index, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core'
 import { account } from './access.ts'
 import { payment } from './payment.ts'
-import { at, service } from './columns.ts'
+import { at, atomic, service } from './columns.ts'
 
 /**
  * One row per transfer and claimant, whichever endpoint it came through: a transfer pays one order or one resource.
@@ -39,6 +39,7 @@ export const claim = service.table(
       .on(t.network, t.key)
       .where(sql`exclusive`),
     index('claim_payment').on(t.paymentId),
+    index('claim_transfer').on(t.network, t.key),
   ],
 )
 
@@ -70,4 +71,46 @@ export const settlementOrder = service.table(
     createdAt: at('created_at').notNull().defaultNow(),
   },
   (t) => [uniqueIndex('settlement_order_question').on(t.accountId, t.network, t.key, t.fingerprint)],
+)
+
+/**
+ * Funds that a payer has promised by a signature that was verified, until it is settled or this ends. It keeps other verifications from counting the same
+ * funds; settling needs none.
+ */
+export const reservation = service.table(
+  'reservation',
+  {
+    network: text().notNull(),
+    payer: text().notNull(),
+    asset: text().notNull(),
+    /** The key of the claim to come, which holds the authorization's nonce. */
+    key: text().notNull(),
+    amount: atomic().notNull(),
+    expiresAt: at('expires_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.network, t.payer, t.asset, t.key] }), index('reservation_expires').on(t.expiresAt)],
+)
+
+/**
+ * The id that a payer gave a payment to a payee (`payment-identifier` of x402), and the payment that it was presented with: another one under the same id is
+ * refused as long as that one may still land.
+ */
+export const paymentIdentifier = service.table(
+  'payment_identifier',
+  {
+    network: text().notNull(),
+    payee: text().notNull(),
+    payer: text().notNull(),
+    identifier: text().notNull(),
+    asset: text().notNull(),
+    amount: atomic().notNull(),
+    /** The key of the payment's claim. */
+    key: text().notNull(),
+    /** The height at which it was first presented; an authorization was unused then. */
+    builtHeight: bigint({ mode: 'number' }).notNull(),
+    /** The end of what was signed, where the signature says one. */
+    expiresAt: at('expires_at'),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (t) => [primaryKey({ columns: [t.payee, t.payer, t.identifier] }), index('payment_identifier_created').on(t.createdAt)],
 )

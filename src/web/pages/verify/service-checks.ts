@@ -37,6 +37,8 @@ export async function askWhetherGood(payment: PaymentPayload, expected: Expected
     const checks = (reply.extra?.checks ?? []).map((check) => toCheck(check, reply.invalidReason))
     if (reply.isValid) return { ...NOTHING, checks, vouched: true }
     if (reply.invalidReason === SETTLEMENT_PENDING) return { ...NOTHING, checks, undecided: t`The service cannot tell yet. Ask again in a moment.` }
+    // The service was asked about something it is not configured for: that says nothing of the proof.
+    if (!reply.extra && reply.invalidMessage !== undefined) return { ...NOTHING, undecided: reply.invalidMessage }
     return { ...NOTHING, checks: withRefusal(checks, { reason: reply.invalidReason, message: reply.invalidMessage }) }
   } catch (error) {
     return explain(error)
