@@ -54,8 +54,13 @@ test.each(ENGINES)(
   '%s: the program starts, says where it listens, tells what is not ready, and ends with 0 when asked',
   { timeout: 120_000 },
   async (engine) => {
-    const service = run(MAIN, [], { PORT: '0', NETWORKS: JSON.stringify([AWAY]), ...(await databaseEnv(engine)) })
+    const service = run(MAIN, [], {
+      PORT: '0',
+      NETWORKS: JSON.stringify([{ ...AWAY, blockTimeMs: 12_000, confirmations: 12 }]),
+      ...(await databaseEnv(engine)),
+    })
     await expect.poll(() => service.said.out + service.said.err, { timeout: 90_000 }).toContain('"msg":"listening"')
+    expect(service.said.out).toContain('Official x402 clients give up after 90 s')
     const ready = service.said.out.split('\n').find((line) => line.includes('"listening"')) ?? ''
     const { port } = JSON.parse(ready)
     const answer = await fetch(`http://127.0.0.1:${port}/health/ready`)
@@ -65,6 +70,7 @@ test.each(ENGINES)(
         status: 'unavailable',
         checks: [
           { name: 'database', ok: true },
+          { name: 'clock', ok: true },
           { name: 'eip155:31337', ok: false },
         ],
         stoppedWallets: 0,

@@ -155,7 +155,7 @@ export async function yieldGrant(db: Database, { paymentId, attempt }: SettlingC
     .where(and(eq(claim.paymentId, paymentId), eq(claim.attempt, attempt)))
 }
 
-/** Takes back a grant whose answer was never written. Only the call that was granted may do this, and only once. */
+/** Revokes a grant whose answer was never written. Only the call that was granted may do this, and only once. */
 export async function revokeGrant(db: Database, paymentId: string): Promise<void> {
   await db
     .update(claim)

@@ -26,7 +26,7 @@ export async function rebindIdentifier(db: Database, first: IdentifiedPayment, r
   return rows.length === 1
 }
 
-/** What became of the payments of a transfer, in whoever's account. */
+/** What became of the payments of a transfer, in any account. */
 export async function readSettlements(db: Database, { network, key }: Pick<IdentifiedPayment, 'network' | 'key'>) {
   const used = db
     .select({ id: claim.paymentId })

@@ -10,15 +10,18 @@ let database: TestDatabase
 let app: TestApp
 let wallet: string
 let accounts: string[]
+let addresses: (string | undefined)[]
 
 beforeAll(async () => {
   accounts = []
+  addresses = []
   database = await createTestDatabase('pglite')
   app = await startTestApp({
     target: database.target,
     routes: {
       facilitatorSettle: async ({ actor }) => {
         accounts.push(actor.accountId)
+        addresses.push(actor.address)
         return examples.facilitatorSettle.reply
       },
     },
@@ -54,6 +57,8 @@ test('once opened, serves without a key, in the name of the account whose wallet
   expect((await settle()).status).toBe(200)
   expect(accounts).toHaveLength(2)
   expect(accounts[1]).toBe(accounts[0])
+  // By which it is told only of what it began itself.
+  expect(addresses).toEqual([expect.stringContaining('127.0.0.1')])
 })
 
 test('opens nothing else, and takes no key that is wrong', async () => {

@@ -123,7 +123,7 @@ test('of many settlements at once one succeeds', async () => {
 test.each<[string, Made, string]>([
   ['too little', { value: AMOUNT - 1n }, 'invalid_exact_evm_payload_authorization_value'],
   ['too much', { value: AMOUNT + 1n }, 'invalid_exact_evm_payload_authorization_value'],
-  ['somebody else', { to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }, 'invalid_exact_evm_payload_recipient_mismatch'],
+  ['another payee', { to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8' }, 'invalid_exact_evm_payload_recipient_mismatch'],
   ['another chain', { chainId: 1 }, 'invalid_network'],
   ['data', { data: '0x00' }, 'unexpected_instruction'],
   ['a nonce that is ahead', { nonce: 3 }, 'invalid_exact_evm_transaction_simulation_failed'],

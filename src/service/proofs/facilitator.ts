@@ -51,7 +51,7 @@ export function describeSupported(context: Context): EndpointReply<'facilitatorS
   return { kinds, extensions: [PAYMENT_IDENTIFIER], signers: Object.fromEntries(Object.entries(signers).filter(([, addresses]) => addresses.length > 0)) }
 }
 
-/** Tokens are settled where a wallet pays the network for that; native currency everywhere. */
+/** Tokens are settled where a wallet pays the network fee for that; native currency everywhere. SPL is `default`, as the official packages call it. */
 function settledMethods(context: Context, network: Network): string[] {
   const settlesTokens = settlesHere(context, network.network) && network.assets.some(({ native }) => !native)
   return [...methodsOf(network.network, nativeAsset(network)), ...(settlesTokens ? methodsOf(network.network, { native: false }) : [])]
