@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
+import { and, eq, isNull } from 'drizzle-orm'
 import { expect } from 'vitest'
+import { createId } from '#contract/id.ts'
 import type { Network } from '#contract/network.ts'
 import { openDatabase } from '#postgres/open.ts'
 import { createChains } from '#service/chains/create.ts'
 import type { Actor, Context } from '#service/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
+import { walletOwner } from '#service/db/schema/wallet.ts'
 import { createAccount } from '#service/keys/create-account.ts'
 import { createLog } from '#service/log.ts'
 import { createVault } from '#service/wallets/file-vault.ts'
@@ -37,6 +40,17 @@ export async function openContext(networks: readonly Network[], options: { engin
 export async function openAccount(context: Context): Promise<Actor> {
   const { id } = await createAccount(context.db, { name: 'Test', plan: 'premium' })
   return { accountId: id, keyId: 'key_test', scopes: new Set(), plan: 'premium' }
+}
+
+/** Registers a wallet of an account, as the operator would; whichever account owned it before has released it. */
+export async function ownWallet({ context, actor }: Pick<OpenedContext, 'context' | 'actor'>, address: string): Promise<void> {
+  const { accountId } = actor
+  const scope = address.startsWith('0x') ? 'evm' : 'solana'
+  await context.db
+    .update(walletOwner)
+    .set({ releasedAt: context.now() })
+    .where(and(eq(walletOwner.address, address), isNull(walletOwner.releasedAt)))
+  await context.db.insert(walletOwner).values({ id: createId('own'), scope, address, accountId, kind: 'payout', proof: 'operator' })
 }
 
 const POLL_MS = 25

@@ -36,7 +36,12 @@ const status: EndpointReply<'paymentStatus'> = {
   metadata: { referenceId: 'order-42' },
   paymentProof: null,
   failure: null,
-  attribution: { evidence: 'fingerprint', missing: [], transfer: null, request: null },
+  refundOf: null,
+  refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },
+  draft: false,
+  refundReason: null,
+  refundNote: null,
+  attribution: { evidence: 'fingerprint', missing: [], transfer: null, request: null, assigned: null },
   events: [
     { status: 'created', at: START, blockHeight: 21_456_780, source: 'service' },
     { status: 'pending', at: START + 4_000, blockHeight: null, source: 'client' },
@@ -55,6 +60,10 @@ const {
   lastValidBlockHeight: _l,
   paymentProof: _p,
   blockHeight: _b,
+  attribution: _a,
+  direction: _d,
+  refundReason: _rr,
+  refundNote: _rn,
   ...common
 } = status
 const row = { ...common, type: 'received' as const }
@@ -103,33 +112,67 @@ const facilitated = {
   paymentRequirements: requirements,
 }
 
+const REFUND = 'pay_4tVn8pKcSxWb2hQyZrEuMd'
+const refundRequest = { paymentId: PAYMENT, amount: 0.004, reason: 'One of two articles was out of stock.' }
+const returned = {
+  paymentId: REFUND,
+  direction: 'sent' as const,
+  amount: 0.004,
+  amountAtomic: '4000000000000000',
+  sender: SELLER,
+  recipient: BUYER,
+  resource: null,
+  refundOf: PAYMENT,
+  refundReason: refundRequest.reason,
+}
+
+const unmatched = {
+  transferId: 'umt_9sLk2mWqXv5cTzRbNpYdFh',
+  network: 'eip155:8453',
+  signature: HASH,
+  sender: BUYER,
+  recipient: SELLER,
+  asset: NATIVE_ETH,
+  symbol: 'ETH',
+  decimals: 18,
+  amount: 0.01,
+  amountAtomic: '10000000000000000',
+  blockHeight: 21_456_789,
+  timestamp: START,
+  candidates: [{ paymentId: PAYMENT, status: 'expired' as const, timestamp: START - 60_000, metadata: { referenceId: 'order-42' } }],
+  assigned: null,
+}
+const assignment = { paymentId: PAYMENT, by: 'Ana', note: 'The customer sent us the transaction.' }
+
+const transactionSendReply: EndpointReply<'transactionSend'> = {
+  success: true,
+  transaction: 'AvCCIQUBhDuaygCEstBeAIJSCJQ8RM3dtqkA+itYXdKZ4D0S+kKTvIcjhvJvwQAAgMA=',
+  encoding: 'evm-rlp-unsigned',
+  lastValidBlockHeight: 21_456_810,
+  expiresAt: START + 60_000,
+  paymentId: PAYMENT,
+  paymentProof: null,
+  network: 'eip155:8453',
+  asset: NATIVE_ETH,
+  symbol: 'ETH',
+  decimals: 18,
+  amount: 0.01,
+  amountAtomic: '10000000000000000',
+  sender: BUYER,
+  recipient: SELLER,
+  resource: RESOURCE,
+  fee: { amount: 0.000063, amountAtomic: '63000000000000', priorityFee: 0.000021, rent: 0, rentAtomic: '0' },
+  estimatedConfirmation: '2-5 seconds',
+  decoded: { type: 'eip1559', chainId: 8453, nonce: 5, to: SELLER, value: '10000000000000000', gas: '21000' },
+  proofRequest: null,
+  evidence: { fingerprint: true, request: null },
+}
+
 /** One request and one answer of each endpoint, as the reference shows them. A test parses them with the schemas that validate. */
 export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; reply: EndpointReply<K> } } = {
   transactionSend: {
     request: { body: { walletAddress: BUYER, recipientAddress: SELLER, amount: 0.01, resource: RESOURCE, metadata: { referenceId: 'order-42' } } },
-    reply: {
-      success: true,
-      transaction: 'AvCCIQUBhDuaygCEstBeAIJSCJQ8RM3dtqkA+itYXdKZ4D0S+kKTvIcjhvJvwQAAgMA=',
-      encoding: 'evm-rlp-unsigned',
-      lastValidBlockHeight: 21_456_810,
-      expiresAt: START + 60_000,
-      paymentId: PAYMENT,
-      paymentProof: null,
-      network: 'eip155:8453',
-      asset: NATIVE_ETH,
-      symbol: 'ETH',
-      decimals: 18,
-      amount: 0.01,
-      amountAtomic: '10000000000000000',
-      sender: BUYER,
-      recipient: SELLER,
-      resource: RESOURCE,
-      fee: { amount: 0.000063, amountAtomic: '63000000000000', priorityFee: 0.000021, rent: 0, rentAtomic: '0' },
-      estimatedConfirmation: '2-5 seconds',
-      decoded: { type: 'eip1559', chainId: 8453, nonce: 5, to: SELLER, value: '10000000000000000', gas: '21000' },
-      proofRequest: null,
-      evidence: { fingerprint: true, request: null },
-    },
+    reply: transactionSendReply,
   },
   transactionReceive: settlementExample,
   transactionSubmitted: { request: { body: { paymentId: PAYMENT, signature: HASH } }, reply: status },
@@ -235,6 +278,33 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
   paymentSend: {
     request: { body: { walletAddress: BUYER, recipientAddress: SELLER, amount: 0.01, resource: RESOURCE, metadata: { referenceId: 'order-42' } } },
     reply: { ...status, mode: 'hosted', expiresAt: null, lastValidBlockHeight: null, estimatedConfirmation: '20-41 seconds' },
+  },
+  paymentRefund: {
+    request: { body: refundRequest },
+    reply: { ...status, ...returned, mode: 'hosted', expiresAt: null, lastValidBlockHeight: null, estimatedConfirmation: '20-41 seconds' },
+  },
+  transactionRefund: {
+    request: { body: refundRequest },
+    reply: {
+      ...transactionSendReply,
+      paymentId: REFUND,
+      amount: returned.amount,
+      amountAtomic: returned.amountAtomic,
+      sender: SELLER,
+      recipient: BUYER,
+      resource: null,
+      decoded: { type: 'eip1559', chainId: 8453, nonce: 5, to: BUYER, value: returned.amountAtomic, gas: '21000' },
+      refundOf: PAYMENT,
+    },
+  },
+  unmatchedList: { request: { query: { limit: '50' } }, reply: { success: true, total: 1, transfers: [unmatched] } },
+  unmatchedAssign: {
+    request: { params: { transferId: unmatched.transferId }, body: assignment },
+    reply: { success: true, transfer: { ...unmatched, assigned: { ...assignment, at: START + 3_600_000 } } },
+  },
+  unmatchedUnassign: {
+    request: { params: { transferId: unmatched.transferId }, body: { by: assignment.by } },
+    reply: { success: true, transfer: unmatched },
   },
   walletList: { request: {}, reply: { success: true, wallets: [managedWallet] } },
   walletCreate: { request: { body: { family: 'evm', name: 'Payouts' } }, reply: { success: true, ...managedWallet } },

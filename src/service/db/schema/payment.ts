@@ -48,7 +48,7 @@ export const payment = service.table(
     evidence: text().$type<Evidence>(),
     /** The payment that this one returns, in whole or part. */
     refundOf: text(),
-    /** Why it was returned, for its payer and for the merchant's own records. */
+    /** Why it was returned, in the words of whoever did. */
     refundReason: text(),
     refundNote: text(),
     signature: text(),
