@@ -116,12 +116,12 @@ export async function consumeClaim(tx: Database, held: HeldClaim, { paymentId, f
  * later. `taken`: it pays for something else.
  */
 export async function claimForOrder(tx: Database, claimant: Claimant, transfer: OrderTransfer): Promise<'claimed' | 'held' | 'taken'> {
-  return useUpFor(tx, claimant, { ...transfer, attempt: ORDER })
+  return consumeFor(tx, claimant, { ...transfer, attempt: ORDER })
 }
 
 /** The same for an order that a person assigns a transfer to, in the commit that records it. Evidence of a payer takes the transfer over later. */
 export async function claimAssigned(tx: Database, claimant: Claimant, transfer: OrderTransfer): Promise<'claimed' | 'held' | 'taken'> {
-  return useUpFor(tx, claimant, { ...transfer, attempt: ASSIGNED })
+  return consumeFor(tx, claimant, { ...transfer, attempt: ASSIGNED })
 }
 
 /** Gives back what was claimed for an assignment, unless evidence of a payer has taken it over. */
@@ -131,7 +131,7 @@ export async function releaseAssigned(tx: Database, { paymentId, ...named }: Ord
 
 type OrderTransfer = TransferKey & { paymentId: string }
 
-async function useUpFor(
+async function consumeFor(
   tx: Database,
   claimant: Claimant,
   { network, key, paymentId, attempt }: OrderTransfer & { attempt: typeof ORDER | typeof ASSIGNED },

@@ -1,5 +1,6 @@
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import type { EndpointName, EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
+import { ledgerExamples } from './ledger-examples.ts'
 import { settlementExample } from './settlement-example.ts'
 
 const BUYER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -111,38 +112,6 @@ const facilitated = {
   },
   paymentRequirements: requirements,
 }
-
-const REFUND = 'pay_4tVn8pKcSxWb2hQyZrEuMd'
-const refundRequest = { paymentId: PAYMENT, amount: 0.004, reason: 'One of two articles was out of stock.' }
-const returned = {
-  paymentId: REFUND,
-  direction: 'sent' as const,
-  amount: 0.004,
-  amountAtomic: '4000000000000000',
-  sender: SELLER,
-  recipient: BUYER,
-  resource: null,
-  refundOf: PAYMENT,
-  refundReason: refundRequest.reason,
-}
-
-const unmatched = {
-  transferId: 'umt_9sLk2mWqXv5cTzRbNpYdFh',
-  network: 'eip155:8453',
-  signature: HASH,
-  sender: BUYER,
-  recipient: SELLER,
-  asset: NATIVE_ETH,
-  symbol: 'ETH',
-  decimals: 18,
-  amount: 0.01,
-  amountAtomic: '10000000000000000',
-  blockHeight: 21_456_789,
-  timestamp: START,
-  candidates: [{ paymentId: PAYMENT, status: 'expired' as const, timestamp: START - 60_000, metadata: { referenceId: 'order-42' } }],
-  assigned: null,
-}
-const assignment = { paymentId: PAYMENT, by: 'Ana', note: 'The customer sent us the transaction.' }
 
 const transactionSendReply: EndpointReply<'transactionSend'> = {
   success: true,
@@ -279,33 +248,7 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
     request: { body: { walletAddress: BUYER, recipientAddress: SELLER, amount: 0.01, resource: RESOURCE, metadata: { referenceId: 'order-42' } } },
     reply: { ...status, mode: 'hosted', expiresAt: null, lastValidBlockHeight: null, estimatedConfirmation: '20-41 seconds' },
   },
-  paymentRefund: {
-    request: { body: refundRequest },
-    reply: { ...status, ...returned, mode: 'hosted', expiresAt: null, lastValidBlockHeight: null, estimatedConfirmation: '20-41 seconds' },
-  },
-  transactionRefund: {
-    request: { body: refundRequest },
-    reply: {
-      ...transactionSendReply,
-      paymentId: REFUND,
-      amount: returned.amount,
-      amountAtomic: returned.amountAtomic,
-      sender: SELLER,
-      recipient: BUYER,
-      resource: null,
-      decoded: { type: 'eip1559', chainId: 8453, nonce: 5, to: BUYER, value: returned.amountAtomic, gas: '21000' },
-      refundOf: PAYMENT,
-    },
-  },
-  unmatchedList: { request: { query: { limit: '50' } }, reply: { success: true, total: 1, transfers: [unmatched] } },
-  unmatchedAssign: {
-    request: { params: { transferId: unmatched.transferId }, body: assignment },
-    reply: { success: true, transfer: { ...unmatched, assigned: { ...assignment, at: START + 3_600_000 } } },
-  },
-  unmatchedUnassign: {
-    request: { params: { transferId: unmatched.transferId }, body: { by: assignment.by } },
-    reply: { success: true, transfer: unmatched },
-  },
+  ...ledgerExamples({ status, built: transactionSendReply }),
   walletList: { request: {}, reply: { success: true, wallets: [managedWallet] } },
   walletCreate: { request: { body: { family: 'evm', name: 'Payouts' } }, reply: { success: true, ...managedWallet } },
   tokenInfo: {

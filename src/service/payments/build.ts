@@ -29,7 +29,11 @@ const VALID_S = 60
  * Builds the unsigned transaction of a payment, simulates it, and records the payment before its bytes leave. `refund`: what it returns.
  * @throws `INVALID_PARAMETERS`, `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE`, `CHAIN_UNAVAILABLE`
  */
-export async function buildTransaction(context: Context, actor: Actor, body: Body, refund?: Refund): Promise<EndpointReply<'transactionSend'>> {
+export async function buildTransaction(
+  context: Context,
+  actor: Actor,
+  { refund, ...body }: Body & { refund?: Refund },
+): Promise<EndpointReply<'transactionSend'>> {
   const wish = readWish(context.config.networks, body)
   if (!wish.ok) throw refuseParameters(wish.details)
   const { network, asset, amountAtomic } = wish

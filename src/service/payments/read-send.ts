@@ -15,7 +15,7 @@ const BOUNDS = { amount: ['0.001', '100'], priorityFee: ['0.00001', '0.01'] } as
  * What a hosted payment asks for, and the wallet that pays it. `bounded`: its amount is; a refund is bounded by what arrived.
  * @throws `INVALID_PARAMETERS` with all that is wrong, in one answer
  */
-export async function readSend(context: Context, actor: Actor, body: Body, { bounded }: { bounded: boolean }) {
+export async function readSend(context: Context, actor: Actor, { body, bounded }: { body: Body; bounded: boolean }) {
   const wish = readWish(context.config.networks, body)
   const wallet = await findWallet(context.db, { accountId: actor.accountId, address: body.walletAddress })
   const details = { ...(wish.ok ? {} : wish.details), ...outOfBounds(wish, bounded ? body : { priorityFee: body.priorityFee }) }

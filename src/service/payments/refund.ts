@@ -24,10 +24,9 @@ export async function refundPayment(
   actor: Actor,
   request: Pick<SendRequest, 'idempotency' | 'waitMs'> & { body: EndpointInput<'paymentRefund'>['body'] },
 ): Promise<EndpointReply<'paymentRefund'>> {
-  return sendOnce(context, actor, request, async () => {
-    const { refund, body } = await readRefund(context, actor, request.body)
-    return prepareSend(context, actor, { body, idempotency: request.idempotency, refund })
-  })
+  const { body, idempotency, waitMs } = request
+  const prepare = async () => prepareSend(context, actor, { ...(await readRefund(context, actor, body)), idempotency })
+  return sendOnce(context, actor, { idempotency, waitMs, prepare })
 }
 
 /**
@@ -36,7 +35,7 @@ export async function refundPayment(
  */
 export async function buildRefund(context: Context, actor: Actor, input: Body): Promise<EndpointReply<'transactionRefund'>> {
   const { refund, body } = await readRefund(context, actor, input)
-  const reply = await buildTransaction(context, actor, { ...body, ...(input.senderVerified && { senderVerified: true }) }, refund)
+  const reply = await buildTransaction(context, actor, { ...body, ...(input.senderVerified && { senderVerified: true }), refund })
   return { ...reply, refundOf: refund.refundOf }
 }
 

@@ -1,5 +1,6 @@
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { createPaymentId } from '#contract/payment.ts'
+import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Actor, Context } from '../context.ts'
 import { crashPoint } from '../crash.ts'
@@ -34,23 +35,22 @@ const POLL_MS = 100
  * @throws `INVALID_PARAMETERS`, `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE`, `IDEMPOTENCY_CONFLICT`, `CHAIN_UNAVAILABLE`; never once the payment is kept
  */
 export async function sendPayment(context: Context, actor: Actor, request: SendRequest): Promise<EndpointReply<'paymentSend'>> {
-  return sendOnce(context, actor, request, () => prepareSend(context, actor, request))
+  return sendOnce(context, actor, { ...request, prepare: () => prepareSend(context, actor, request) })
 }
 
 /** Sends what `prepare` keeps, once for each key: a repeated request is answered with the payment that the first one made. */
 export async function sendOnce(
   context: Context,
   actor: Actor,
-  { idempotency, waitMs }: Pick<SendRequest, 'idempotency' | 'waitMs'>,
-  prepare: () => Promise<Kept>,
+  { idempotency, waitMs, prepare }: Pick<SendRequest, 'idempotency' | 'waitMs'> & { prepare: () => Promise<Kept> },
 ): Promise<EndpointReply<'paymentSend'>> {
   const earlier = await findEarlier(context, actor.accountId, idempotency)
   if (earlier) return answer(context, earlier, waitMs)
   try {
     return await carryOut(context, await prepare(), waitMs)
   } catch (error) {
-    // Another request under this key was faster: its payment is the answer.
-    const other = isSecondOfKey(error) ? await findEarlier(context, actor.accountId, idempotency) : undefined
+    // Another request under this key was faster: its payment is the answer. It may have taken what this one was refused for.
+    const other = isSecondOfKey(error) || error instanceof ProblemError ? await findEarlier(context, actor.accountId, idempotency) : undefined
     if (!other) throw error
     return answer(context, other, waitMs)
   }
@@ -62,7 +62,7 @@ export async function prepareSend(
   actor: Actor,
   { body, idempotency, refund }: Pick<SendRequest, 'body' | 'idempotency'> & { refund?: Refund },
 ): Promise<Kept> {
-  const { wish, wallet } = await readSend(context, actor, body, { bounded: refund === undefined })
+  const { wish, wallet } = await readSend(context, actor, { body, bounded: refund === undefined })
   const { network, asset, amountAtomic, priorityFeeAtomic } = wish
   const sender = wallet.address
   const recipient = checkRecipient(body.recipientAddress, { network: network.network, sender })
