@@ -3,7 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import { address } from './address-field.ts'
 import { atomic, describe, paymentId, timestamp, wholeNumber } from './fields.ts'
 import { PaymentRow, PaymentStatusBody } from './payment-body.ts'
-import { DIRECTIONS, PAYMENT_STATUSES } from './payment.ts'
+import { PAYMENT_STATUSES } from './payment.ts'
 import { sendFields } from './send-fields.ts'
 import { SentPayment } from './wallet.ts'
 
@@ -24,7 +24,8 @@ const list = {
           v.array(v.picklist(PAYMENT_STATUSES)),
         ),
       ],
-      ({ input }) => `Expected incomplete, or one or several of ${PAYMENT_STATUSES.join(', ')} with commas, received ${describe(input)}.`,
+      ({ input }) =>
+        `Expected one of ${PAYMENT_STATUSES.map((status) => describe(status)).join(', ')} or several with commas, or "incomplete" alone, received ${describe(input)}.`,
     ),
   ),
   network: v.optional(v.string()),
@@ -109,7 +110,11 @@ export const paymentEndpoints = {
     scope: 'payment:read',
     audience: 'browser',
     /** `wallets`: up to 20 addresses with commas. `type` is seen from them; without them, from the wallets that the account owns. */
-    query: v.strictObject({ ...list, type: v.optional(v.picklist([...DIRECTIONS, 'all']), 'all'), wallets: v.optional(walletList()) }),
+    query: v.strictObject({
+      ...list,
+      type: v.optional(v.picklist(['sent', 'received', 'internal', 'external', 'all']), 'all'),
+      wallets: v.optional(walletList()),
+    }),
     response: v.object(page),
     problems: [],
   },
