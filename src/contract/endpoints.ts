@@ -3,8 +3,10 @@ import type { Endpoint, Schema } from './endpoint.ts'
 import { keyEndpoints } from './key-endpoints.ts'
 import { paymentEndpoints } from './payment-endpoints.ts'
 import { proofEndpoints } from './proof-endpoints.ts'
+import { refundEndpoints } from './refund-endpoints.ts'
 import { tokenEndpoints } from './token-endpoints.ts'
 import { transactionEndpoints } from './transaction-endpoints.ts'
+import { unmatchedEndpoints } from './unmatched-endpoints.ts'
 import { walletEndpoints } from './wallet-endpoints.ts'
 
 /**
@@ -15,6 +17,8 @@ export const endpoints = {
   ...transactionEndpoints,
   ...proofEndpoints,
   ...paymentEndpoints,
+  ...refundEndpoints,
+  ...unmatchedEndpoints,
   ...tokenEndpoints,
   ...keyEndpoints,
   ...walletEndpoints,

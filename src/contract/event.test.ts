@@ -30,7 +30,12 @@ const payment = {
   metadata: { weight: new LosslessNumber('0.10') },
   paymentProof: null,
   failure: null,
-  attribution: { evidence: null, missing: [], transfer: null, request: null },
+  refundOf: null,
+  refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },
+  draft: false,
+  refundReason: null,
+  refundNote: null,
+  attribution: { evidence: null, missing: [], transfer: null, request: null, assigned: null },
   events: [{ status: 'created', at: 1_700_000_000_000, blockHeight: null, source: 'service' }],
 } as const satisfies v.InferInput<typeof PaymentStatusBody>
 

@@ -29,7 +29,29 @@ export const Attribution = v.object({
   transfer: v.nullable(v.string()),
   /** EVM: what the payer signs; `nonce` is that of the transfer, or of the transaction as it was built. */
   request: v.nullable(PayerEvidenceRequest),
+  /** A transfer that a person assigned to this order. It is no evidence and moves nothing. */
+  assigned: v.nullable(v.object({ transferId: v.string(), transfer: v.string(), by: v.nullable(v.string()), at: timestamp, note: v.nullable(v.string()) })),
 })
+
+/** What went back of a payment. */
+export const RefundState = v.object({
+  /** By what was confirmed. */
+  state: v.picklist(['none', 'partial', 'full']),
+  /** Confirmed, in the payment's own asset. */
+  refundedAtomic: atomic,
+  /** Built or sent, and not decided yet: it counts against what is left. */
+  pendingAtomic: atomic,
+})
+export type RefundState = v.InferOutput<typeof RefundState>
+
+/** Of every payment, in its status body and in its row. */
+const ledgerFields = {
+  /** The payment that this one returns. */
+  refundOf: v.nullable(v.string()),
+  refund: RefundState,
+  /** An order of an unverified visitor without evidence of its payer. Its text is a stranger's. */
+  draft: v.boolean(),
+}
 
 export const PaymentStatusBody = v.object({
   success: v.literal(true),
@@ -65,17 +87,18 @@ export const PaymentStatusBody = v.object({
   paymentProof: v.nullable(v.string()),
   /** Why it failed, in a sentence; null otherwise. */
   failure: v.nullable(v.string()),
+  ...ledgerFields,
+  refundReason: v.nullable(v.string()),
+  refundNote: v.nullable(v.string()),
   attribution: Attribution,
   events: v.array(StatusEvent),
 })
 export type PaymentStatusBody = v.InferOutput<typeof PaymentStatusBody>
 
-/** `sent` or `received` as seen from the wallet that was asked for. */
-export const Direction = v.picklist(['sent', 'received'])
-
 export const PaymentRow = v.object({
   paymentId: v.string(),
-  type: Direction,
+  /** As seen from the wallets that were asked for; by the wallets of the account otherwise. */
+  type: v.picklist(DIRECTIONS),
   mode: v.picklist(PAYMENT_MODES),
   amount: decimal,
   amountAtomic: atomic,
@@ -90,5 +113,6 @@ export const PaymentRow = v.object({
   signature: v.nullable(v.string()),
   timestamp,
   metadata: v.nullable(v.record(v.string(), v.unknown())),
+  ...ledgerFields,
 })
 export type PaymentRow = v.InferOutput<typeof PaymentRow>

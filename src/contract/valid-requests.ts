@@ -6,6 +6,9 @@ const LINK = 'A'.repeat(80)
 export const VALID_REQUESTS: Record<string, string> = {
   'transactionSend body': `{"walletAddress":"${EVM}","recipientAddress":"${EVM}","amount":0.01}`,
   'paymentSend body': `{"walletAddress":"${EVM}","recipientAddress":"${EVM}","amount":0.01}`,
+  'paymentRefund body': `{"paymentId":"pay_${'1'.repeat(22)}","amount":0.01,"reason":"Out of stock."}`,
+  'transactionRefund body': `{"paymentId":"pay_${'1'.repeat(22)}"}`,
+  'unmatchedAssign body': `{"paymentId":"pay_${'1'.repeat(22)}","by":"Ana"}`,
   'walletCreate body': '{"family":"evm","name":"Payouts"}',
   'payoutChallenge body': `{"walletAddress":"${EVM}"}`,
   'payoutRegister body': `{"challengeId":"wch_${'1'.repeat(22)}","signature":"0xabc"}`,

@@ -4,6 +4,7 @@ import type { Database } from '#postgres/open.ts'
 import type { Context } from './context.ts'
 import { idempotency, socket, tokenPool, usage } from './db/schema/access.ts'
 import { removeOldIdentifiers } from './db/payment-identifiers.ts'
+import { eraseDraftTexts } from './db/payments.ts'
 import { removeEndedReservations } from './db/reservations.ts'
 import { deleteExpiredWalletChallenges } from './db/wallet-challenges.ts'
 import { KEPT_DAYS } from './idempotency/claim.ts'
@@ -12,7 +13,7 @@ const EVERY_MS = 3_600_000
 /** Callers from many addresses leave a row each, for two minutes at most. */
 const LIMITS_EVERY_MS = 60_000
 
-/** Removes what has no meaning any more: limits nobody used of late, old idempotency keys, leases of dead processes, challenges that expired, fine usage figures of long ago, reservations of funds. */
+/** Removes what has no meaning any more: unused limits, old idempotency keys, leases of dead processes, expired challenges, fine usage figures of long ago, reservations of funds, the text of old drafts. */
 export async function sweep({ db, now }: Pick<Context, 'db' | 'now'>): Promise<void> {
   await sweepLimits(db)
   await db.delete(idempotency).where(lt(idempotency.createdAt, sql`now() - make_interval(days => ${KEPT_DAYS})`))
@@ -23,6 +24,7 @@ export async function sweep({ db, now }: Pick<Context, 'db' | 'now'>): Promise<v
   await removeEndedReservations(db)
   await removeOldIdentifiers(db)
   await db.delete(socket).where(lt(socket.leaseUntil, sql`now()`))
+  while ((await eraseDraftTexts(db)) > 0);
 }
 
 async function sweepLimits(db: Database): Promise<void> {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import { expect } from 'vitest'
-import type { Network } from '#contract/network.ts'
+import { SOLANA_DEVNET, type Network } from '#contract/network.ts'
 import { openDatabase } from '#postgres/open.ts'
 import { createChains } from '#service/chains/create.ts'
 import type { Actor, Context } from '#service/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
+import { findOwner } from '#service/db/wallet-owners.ts'
 import { createAccount } from '#service/keys/create-account.ts'
 import { leaseTokens } from '#service/limits/lease-tokens.ts'
 import { Limits } from '#service/limits/limits.ts'
@@ -62,6 +63,14 @@ export async function registerPayee({ db, now }: Pick<Context, 'db' | 'now'>, ac
 /** Ends it, as the owner does. */
 export async function releasePayee({ db, now }: Pick<Context, 'db' | 'now'>, accountId: string, address: string): Promise<void> {
   await releaseWallet({ db, now: now() }, address, { accountId })
+}
+
+/** Registers a wallet of an account; the account that owned it before has released it. */
+export async function ownWallet({ context, actor }: Pick<OpenedContext, 'context' | 'actor'>, address: string): Promise<void> {
+  const owner = await findOwner(context.db, address.startsWith('0x') ? 'eip155:31337' : SOLANA_DEVNET, address)
+  if (owner === actor.accountId) return
+  if (owner !== undefined) await releasePayee(context, owner, address)
+  await registerPayee(context, actor.accountId, address)
 }
 
 const POLL_MS = 25

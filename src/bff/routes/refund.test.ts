@@ -16,7 +16,6 @@ async function record(facts: { sender: string; recipient: string; amount: bigint
   const { amount, status = 'finalized', refundOf, sender, recipient } = facts
   const id = createPaymentId()
   const { address: asset, symbol, decimals } = NATIVE_ETH
-  const metadata = refundOf === undefined ? null : JSON.stringify({ refundOf })
   const row = {
     id,
     accountId: desk.accountId,
@@ -29,7 +28,7 @@ async function record(facts: { sender: string; recipient: string; amount: bigint
     amount,
     sender,
     recipient,
-    metadata,
+    refundOf,
   } as const
   await desk.service.context.db.insert(payment).values(row)
   return id

@@ -6,7 +6,7 @@ import { event, payment } from '#service/db/schema/payment.ts'
 import { EVM_CHAIN_ID } from '../evm.ts'
 import type { Outcome } from './outcome.ts'
 
-type NewEvent = Omit<EventRecord, 'id' | 'kind'>
+type NewEvent = Omit<EventRecord, 'id' | 'kind' | 'draft'>
 
 const VALID_MS = 60_000
 const EXPIRY_NOTICED_MS = 75_000

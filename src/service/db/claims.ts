@@ -1,4 +1,4 @@
-import { and, eq, isNull, ne, or, sql } from 'drizzle-orm'
+import { and, eq, isNull, notInArray, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { LEASE_S } from './lease.ts'
@@ -17,6 +17,10 @@ export type HeldClaim = TransferKey & { scope: string; attempt: string; order?: 
 export const KEYLESS_SCOPE = 'keyless'
 /** Stands in place of the attempt where the transfer confirmed an order, and no proof of it was presented yet. */
 const ORDER = 'order'
+/** Stands there where a person assigned the transfer to an order. It yields to every evidence that a payer provides. */
+export const ASSIGNED = 'assigned'
+
+const byProof = notInArray(claim.attempt, [ORDER, ASSIGNED])
 
 const leaseEnd = sql`clock_timestamp() + make_interval(secs => ${LEASE_S})`
 
@@ -39,11 +43,13 @@ export async function takeClaim(
     throw error
   })
   if (rows[0]) return { taken: true, held: { network, key, scope, attempt } }
-  const found = await findClaim(db, { network, key, scope })
+  const found = await findAnyClaim(db, { network, key, scope })
   // A proof of the order's own resource may adopt the order; what it proves is compared before.
   if (found?.attempt === ORDER && found.scope === scope && found.paymentId !== null) {
     return { taken: true, held: { network, key, scope, attempt: ORDER, order: found.paymentId } }
   }
+  // It stays assigned until the proof is used up.
+  if (found?.attempt === ASSIGNED && found.scope === scope) return { taken: true, held: { network, key, scope, attempt: ASSIGNED } }
   return { taken: false, claim: found }
 }
 
@@ -52,8 +58,13 @@ export function confirmsOrder({ attempt }: Pick<ClaimRecord, 'attempt'>): boolea
   return attempt === ORDER
 }
 
-/** The claim that binds a scope: its own, or the exclusive one of another. */
-export async function findClaim(db: Database, { network, key, scope }: TransferKey & { scope: string }): Promise<ClaimRecord | undefined> {
+/** The claim that binds a scope: its own, or the exclusive one of another. What one of its people assigned binds it to nothing. */
+export async function findClaim(db: Database, transfer: TransferKey & { scope: string }): Promise<ClaimRecord | undefined> {
+  const found = await findAnyClaim(db, transfer)
+  return found?.attempt === ASSIGNED && found.scope === transfer.scope ? undefined : found
+}
+
+async function findAnyClaim(db: Database, { network, key, scope }: TransferKey & { scope: string }): Promise<ClaimRecord | undefined> {
   const rows = await db
     .select()
     .from(claim)
@@ -63,7 +74,7 @@ export async function findClaim(db: Database, { network, key, scope }: TransferK
 
 /** Whether a proof of this payment was used: then somebody waits for its settlement. */
 export async function isProven(db: Database, paymentId: string): Promise<boolean> {
-  return (await db.$count(claim, and(eq(claim.paymentId, paymentId), ne(claim.attempt, ORDER)))) > 0
+  return (await db.$count(claim, and(eq(claim.paymentId, paymentId), byProof))) > 0
 }
 
 /** The key under which a payment's proof was used up. */
@@ -71,7 +82,7 @@ export async function findClaimKey(db: Database, paymentId: string): Promise<str
   const [row] = await db
     .select({ key: claim.key })
     .from(claim)
-    .where(and(eq(claim.paymentId, paymentId), ne(claim.attempt, ORDER)))
+    .where(and(eq(claim.paymentId, paymentId), byProof))
   return row?.key
 }
 
@@ -96,11 +107,13 @@ type Consumed = { paymentId: string; fingerprint: string; checks: string; transa
  */
 export async function consumeClaim(tx: Database, held: HeldClaim, { paymentId, fingerprint, checks, transaction }: Consumed): Promise<boolean> {
   if (held.order !== undefined && held.order !== paymentId) return false
+  const assigned = held.attempt === ASSIGNED
   const adopted = and(where(held), eq(claim.attempt, ORDER), eq(claim.paymentId, paymentId))
+  const attempt = held.order === undefined && !assigned ? held.attempt : crypto.randomUUID()
   const rows = await tx
     .update(claim)
-    .set({ paymentId, checks, transaction, fingerprint, attempt: held.order === undefined ? held.attempt : crypto.randomUUID(), consumedAt: sql`now()` })
-    .where(held.order === undefined ? mine(held) : adopted)
+    .set({ paymentId, checks, transaction, fingerprint, attempt, consumedAt: sql`now()` })
+    .where(assigned ? and(where(held), eq(claim.attempt, ASSIGNED)) : held.order === undefined ? mine(held) : adopted)
     .returning({ key: claim.key })
   return rows.length === 1
 }
@@ -109,18 +122,42 @@ export async function consumeClaim(tx: Database, held: HeldClaim, { paymentId, f
  * Uses a transfer up for an order that it confirms, in the same commit. `held`: a proof is looking at the transfer at this moment; it is decided a moment
  * later. `taken`: it pays for something else.
  */
-export async function claimForOrder(tx: Database, claimant: Claimant, transfer: TransferKey & { paymentId: string }): Promise<'claimed' | 'held' | 'taken'> {
-  const { network, key, paymentId } = transfer
+export async function claimForOrder(tx: Database, claimant: Claimant, transfer: OrderTransfer): Promise<'claimed' | 'held' | 'taken'> {
+  return consumeFor(tx, claimant, { ...transfer, attempt: ORDER })
+}
+
+/** The same for an order that a person assigns a transfer to, in the commit that records it. Evidence of a payer takes the transfer over later. */
+export async function claimAssigned(tx: Database, claimant: Claimant, transfer: OrderTransfer): Promise<'claimed' | 'held' | 'taken'> {
+  return consumeFor(tx, claimant, { ...transfer, attempt: ASSIGNED })
+}
+
+/** Gives back what was claimed for an assignment, unless evidence of a payer has taken it over. */
+export async function releaseAssigned(tx: Database, { paymentId, ...named }: OrderTransfer & { scope: string }): Promise<void> {
+  await tx.delete(claim).where(and(where(named), eq(claim.attempt, ASSIGNED), eq(claim.paymentId, paymentId)))
+}
+
+type OrderTransfer = TransferKey & { paymentId: string }
+
+async function consumeFor(
+  tx: Database,
+  claimant: Claimant,
+  { network, key, paymentId, attempt }: OrderTransfer & { attempt: typeof ORDER | typeof ASSIGNED },
+): Promise<'claimed' | 'held' | 'taken'> {
   const { scope, accountId, exclusive } = claimant
-  const used = { exclusive, accountId, fingerprint: '', attempt: ORDER, paymentId, checks: '[]', leaseUntil: sql`now()`, consumedAt: sql`now()` }
+  const used = { exclusive, accountId, fingerprint: '', attempt, paymentId, checks: '[]', leaseUntil: sql`now()`, consumedAt: sql`now()` }
   const inserted = await tx
     .insert(claim)
     .values({ scope, network, key, ...used })
     .onConflictDoNothing()
     .returning({ key: claim.key })
   if (inserted.length === 1) return 'claimed'
-  const found = await findClaim(tx, { network, key, scope })
-  if (found?.paymentId === paymentId) return 'claimed'
+  if (attempt === ORDER) {
+    const over = and(where({ network, key, scope }), eq(claim.attempt, ASSIGNED))
+    const rows = await tx.update(claim).set(used).where(over).returning({ key: claim.key })
+    if (rows.length === 1) return 'claimed'
+  }
+  const found = await findAnyClaim(tx, { network, key, scope })
+  if (found?.paymentId === paymentId && found.attempt !== ASSIGNED) return 'claimed'
   if (!found || found.scope !== scope || found.consumedAt) return 'taken'
   const over = and(where({ network, key, scope }), isNull(claim.consumedAt), sql`${claim.leaseUntil} < clock_timestamp()`)
   const rows = await tx.update(claim).set(used).where(over).returning({ key: claim.key })
@@ -164,7 +201,7 @@ export async function revokeGrant(db: Database, paymentId: string): Promise<void
 }
 
 function ungranted(paymentId: string) {
-  return and(eq(claim.paymentId, paymentId), ne(claim.attempt, GRANTED))
+  return and(eq(claim.paymentId, paymentId), notInArray(claim.attempt, [GRANTED, ASSIGNED]))
 }
 
 function where({ network, key, scope }: TransferKey & { scope: string }) {

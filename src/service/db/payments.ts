@@ -108,6 +108,27 @@ export async function setEvidence(
   return row
 }
 
+const DRAFT_TEXT_HOURS = 24
+const ERASED_AT_ONCE = 1_000
+
+/**
+ * Erases what strangers wrote into drafts a day ago, some rows at a time. Id, terms, fingerprint and nonce stay: evidence may still come for them.
+ * @returns how many were erased
+ */
+export async function eraseDraftTexts(db: Database): Promise<number> {
+  const old = sql`(
+    select ${payment.id} from ${payment}
+    where ${payment.draft} and ${payment.unsignedTransaction} is not null and ${payment.createdAt} < now() - make_interval(hours => ${DRAFT_TEXT_HOURS})
+    order by ${payment.createdAt} limit ${ERASED_AT_ONCE}
+  )`
+  const erased = await db
+    .update(payment)
+    .set({ resource: null, metadata: null, unsignedTransaction: null })
+    .where(and(inArray(payment.id, old), sql`${payment.draft}`))
+    .returning({ id: payment.id })
+  return erased.length
+}
+
 export async function readEvents(db: Database, paymentId: string): Promise<EventRecord[]> {
   return db
     .select()

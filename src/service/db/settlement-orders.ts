@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { findClaim, GRANTED, type Claimant } from './claims.ts'
+import { ASSIGNED, findClaim, GRANTED, type Claimant } from './claims.ts'
 import { claim, settlementOrder } from './schema/proof.ts'
 
 export type SettlementOrder = typeof settlementOrder.$inferSelect
@@ -56,7 +56,11 @@ export async function consumeLanded(tx: Database, { network, key, fingerprint, p
   await tx
     .insert(claim)
     .values({ scope, network, key, ...used })
-    .onConflictDoUpdate({ target: [claim.scope, claim.network, claim.key], set: used, setWhere: sql`${claim.consumedAt} is null` })
+    .onConflictDoUpdate({
+      target: [claim.scope, claim.network, claim.key],
+      set: used,
+      setWhere: sql`${claim.consumedAt} is null or ${claim.attempt} = ${ASSIGNED}`,
+    })
   const [row] = await tx
     .select({ paymentId: claim.paymentId })
     .from(claim)

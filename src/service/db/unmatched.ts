@@ -60,27 +60,49 @@ export async function listUnmatched(
   return { rows, total: counted?.total ?? 0 }
 }
 
-export async function lockUnmatched(tx: Database, accountId: string, id: string): Promise<UnmatchedRecord | undefined> {
-  const [row] = await tx
+/** One of an account's unmatched transfers. */
+export async function findUnmatched(db: Database, accountId: string, id: string): Promise<UnmatchedRecord | undefined> {
+  const [row] = await db
     .select()
     .from(unmatchedTransfer)
     .where(and(open(accountId), eq(unmatchedTransfer.id, id)))
-    .for('update')
+  return row
+}
+
+/** The transfer that a person assigned to an order. */
+export async function findAssigned(db: Database, paymentId: string): Promise<UnmatchedRecord | undefined> {
+  const [row] = await db.select().from(unmatchedTransfer).where(eq(unmatchedTransfer.assignedPaymentId, paymentId))
   return row
 }
 
 export type Assignment = { paymentId: string; by: string | null; note: string | null; at: Date }
 
-export async function setAssignment(tx: Database, id: string, assignment: Assignment | null): Promise<void> {
-  await tx
+/**
+ * Records what a person decided about a transfer that nobody has decided about, or forgets that it is assigned to `from`. Undefined when it is matched, or
+ * assigned otherwise, by now.
+ */
+export async function setAssignment(
+  tx: Database,
+  id: string,
+  { from, to }: { from: string | null; to: Assignment | null },
+): Promise<UnmatchedRecord | undefined> {
+  const [row] = await tx
     .update(unmatchedTransfer)
     .set({
-      assignedPaymentId: assignment?.paymentId ?? null,
-      assignedBy: assignment?.by ?? null,
-      assignedNote: assignment?.note ?? null,
-      assignedAt: assignment?.at ?? null,
+      assignedPaymentId: to?.paymentId ?? null,
+      assignedBy: to?.by ?? null,
+      assignedNote: to?.note ?? null,
+      assignedAt: to?.at ?? null,
     })
-    .where(eq(unmatchedTransfer.id, id))
+    .where(
+      and(
+        eq(unmatchedTransfer.id, id),
+        isNull(unmatchedTransfer.matchedPaymentId),
+        from === null ? isNull(unmatchedTransfer.assignedPaymentId) : eq(unmatchedTransfer.assignedPaymentId, from),
+      ),
+    )
+    .returning()
+  return row
 }
 
 /** The newest unmatched transfer that an order's terms fit, in a block after the order was built. */

@@ -37,6 +37,8 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
     const events = rows.map((each) => ({ status: each.status, at: each.at.getTime(), blockHeight: each.blockHeight, source: each.source }))
     return { ...examples.paymentStatus.reply, paymentId, status: row?.status ?? 'created', events }
   }
+  const wallets = { recipient: examples.paymentStatus.reply.recipient }
+
   async function createPayment(facts: { accountId?: string; sender?: string; recipient?: string } = {}): Promise<string> {
     const id = createPaymentId()
     await insertTestPayment(db, { id, accountId: owner.accountId, ...facts })
@@ -144,6 +146,40 @@ describe.each(ENGINES)('the event stream on %s', (engine) => {
       .poll(() => EVENT_KINDS.flatMap((kind) => wallets.events(kind).map(({ type, paymentId }) => [type, paymentId])))
       .toEqual(EVENT_KINDS.map((kind) => [kind, id]))
     await Promise.all([proofs.end(), wallets.end()])
+  })
+
+  test('events of drafts reach no reader, hold up no position, and come with the payment once there is evidence', async () => {
+    const client = new SocketClient(app)
+    const start = (await client.enter(owner.key, ['payments'])).lastEventId
+    const [draft, own] = [await createPayment(), await createPayment()]
+    await db.update(payment).set({ draft: true }).where(eq(payment.id, draft))
+    await record(draft, 'created')
+    const position = new SocketClient(app)
+    expect(await position.enter(owner.key, ['payments', wallets.recipient])).toMatchObject({ lastEventId: start })
+    await record(draft, 'expired')
+    await record(own, 'created')
+    await expect.poll(() => client.events().length).toBe(1)
+    const resumed = new SocketClient(app)
+    await resumed.enter(owner.key, ['payments', wallets.recipient], start)
+    for (const reader of [client, position, resumed]) {
+      await expect.poll(() => reader.events().map(({ paymentId }) => paymentId)).toEqual([own])
+    }
+
+    await db.update(payment).set({ draft: false }).where(eq(payment.id, draft))
+    await record(draft, 'confirmed')
+    for (const reader of [client, position, resumed]) {
+      await expect
+        .poll(() => reader.events().map(({ paymentId, status }) => [paymentId, status]))
+        .toEqual([
+          [own, 'created'],
+          [draft, 'confirmed'],
+        ])
+    }
+    expect(client.events().at(-1)?.events).toMatchObject([{ status: 'created' }, { status: 'expired' }, { status: 'confirmed' }])
+    const late = new SocketClient(app)
+    await late.enter(owner.key, ['payments'], start)
+    await expect.poll(() => late.events().map(({ status }) => status)).toEqual(['created', 'expired', 'created', 'confirmed'])
+    await Promise.all([client, position, resumed, late].map((reader) => reader.end()))
   })
 
   test('a position ahead of the newest event hides nothing', async () => {

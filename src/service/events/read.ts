@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, lte, max, or } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, lte, max, or, sql } from 'drizzle-orm'
 import type { EventKind } from '#contract/event.ts'
 import type { Database } from '#postgres/open.ts'
 import { event, payment } from '../db/schema/payment.ts'
@@ -10,6 +10,9 @@ export type EventRow = typeof event.$inferSelect
 
 const PAGE = 100
 
+/** Drafts are in no feed. Spelled as in the index. */
+const isFed = sql`not ${event.draft}`
+
 /**
  * The next events after a position, oldest first. Ids become visible in their own order (see `recordEvent`), so a reader that goes on from the
  * last one it saw misses nothing and gets nothing twice.
@@ -19,18 +22,18 @@ export async function readEvents(db: Database, filter: Filter, after: bigint): P
     .select({ event })
     .from(event)
     .innerJoin(payment, eq(payment.id, event.paymentId))
-    .where(and(eq(event.accountId, filter.accountId), gt(event.id, after), matches(filter)))
+    .where(and(eq(event.accountId, filter.accountId), isFed, gt(event.id, after), matches(filter)))
     .orderBy(asc(event.id))
     .limit(PAGE)
   return rows.map((row) => row.event)
 }
 
-/** The id of an account's newest event; 0 without one. */
+/** The id of the newest event that an account's feed has; 0 without one. */
 export async function lastEventId(db: Database, accountId: string): Promise<bigint> {
   const [row] = await db
     .select({ id: max(event.id) })
     .from(event)
-    .where(eq(event.accountId, accountId))
+    .where(and(eq(event.accountId, accountId), isFed))
   return row?.id ?? 0n
 }
 

@@ -28,6 +28,8 @@ export type NewEvent = {
  */
 export async function recordEvent(tx: Database, input: NewEvent): Promise<void> {
   await tx.execute(sql`select pg_advisory_xact_lock(${EVENT_ORDER_LOCK})`)
-  await tx.insert(event).values(input)
+  const [row] = await tx.insert(event).values(input).returning({ draft: event.draft })
+  // Nobody is told of a draft.
+  if (row?.draft) return
   await tx.execute(sql`select pg_notify(${EVENT_CHANNEL}, ${input.accountId})`)
 }

@@ -87,7 +87,7 @@ function describeParameters(place: 'path' | 'query', schema: GenericSchema | und
       name,
       in: place,
       required: place === 'path',
-      schema: known?.schema ?? own,
+      schema: known ? { ...known.schema, ...('enum' in own && { enum: own.enum }) } : own,
       ...(known && { description: known.description }),
       ...(value !== undefined && { example: known?.schema.type === 'integer' ? Number(value) : value }),
     }

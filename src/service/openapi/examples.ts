@@ -1,6 +1,7 @@
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import type { EndpointName, EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
 import { signInMessage } from '#contract/sign-in-message.ts'
+import { ledgerExamples } from './ledger-examples.ts'
 import { settlementExample } from './settlement-example.ts'
 
 const BUYER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
@@ -37,7 +38,12 @@ const status: EndpointReply<'paymentStatus'> = {
   metadata: { referenceId: 'order-42' },
   paymentProof: null,
   failure: null,
-  attribution: { evidence: 'fingerprint', missing: [], transfer: null, request: null },
+  refundOf: null,
+  refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },
+  draft: false,
+  refundReason: null,
+  refundNote: null,
+  attribution: { evidence: 'fingerprint', missing: [], transfer: null, request: null, assigned: null },
   events: [
     { status: 'created', at: START, blockHeight: 21_456_780, source: 'service' },
     { status: 'pending', at: START + 4_000, blockHeight: null, source: 'client' },
@@ -56,6 +62,10 @@ const {
   lastValidBlockHeight: _l,
   paymentProof: _p,
   blockHeight: _b,
+  attribution: _a,
+  direction: _d,
+  refundReason: _rr,
+  refundNote: _rn,
   ...common
 } = status
 const row = { ...common, type: 'received' as const }
@@ -117,33 +127,35 @@ const facilitated = {
   paymentRequirements: requirements,
 }
 
+const transactionSendReply: EndpointReply<'transactionSend'> = {
+  success: true,
+  transaction: 'AvCCIQUBhDuaygCEstBeAIJSCJQ8RM3dtqkA+itYXdKZ4D0S+kKTvIcjhvJvwQAAgMA=',
+  encoding: 'evm-rlp-unsigned',
+  lastValidBlockHeight: 21_456_810,
+  expiresAt: START + 60_000,
+  paymentId: PAYMENT,
+  paymentProof: null,
+  network: 'eip155:8453',
+  asset: NATIVE_ETH,
+  symbol: 'ETH',
+  decimals: 18,
+  amount: 0.01,
+  amountAtomic: '10000000000000000',
+  sender: BUYER,
+  recipient: SELLER,
+  resource: RESOURCE,
+  fee: { amount: 0.000063, amountAtomic: '63000000000000', priorityFee: 0.000021, rent: 0, rentAtomic: '0' },
+  estimatedConfirmation: '2-5 seconds',
+  decoded: { type: 'eip1559', chainId: 8453, nonce: 5, to: SELLER, value: '10000000000000000', gas: '21000' },
+  proofRequest: null,
+  evidence: { fingerprint: true, request: null },
+}
+
 /** One request and one answer of each endpoint, as the reference shows them. A test parses them with the schemas that validate. */
 export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; reply: EndpointReply<K> } } = {
   transactionSend: {
     request: { body: { walletAddress: BUYER, recipientAddress: SELLER, amount: 0.01, resource: RESOURCE, metadata: { referenceId: 'order-42' } } },
-    reply: {
-      success: true,
-      transaction: 'AvCCIQUBhDuaygCEstBeAIJSCJQ8RM3dtqkA+itYXdKZ4D0S+kKTvIcjhvJvwQAAgMA=',
-      encoding: 'evm-rlp-unsigned',
-      lastValidBlockHeight: 21_456_810,
-      expiresAt: START + 60_000,
-      paymentId: PAYMENT,
-      paymentProof: null,
-      network: 'eip155:8453',
-      asset: NATIVE_ETH,
-      symbol: 'ETH',
-      decimals: 18,
-      amount: 0.01,
-      amountAtomic: '10000000000000000',
-      sender: BUYER,
-      recipient: SELLER,
-      resource: RESOURCE,
-      fee: { amount: 0.000063, amountAtomic: '63000000000000', priorityFee: 0.000021, rent: 0, rentAtomic: '0' },
-      estimatedConfirmation: '2-5 seconds',
-      decoded: { type: 'eip1559', chainId: 8453, nonce: 5, to: SELLER, value: '10000000000000000', gas: '21000' },
-      proofRequest: null,
-      evidence: { fingerprint: true, request: null },
-    },
+    reply: transactionSendReply,
   },
   transactionReceive: settlementExample,
   transactionSubmitted: { request: { body: { paymentId: PAYMENT, signature: HASH } }, reply: status },
@@ -250,6 +262,7 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
     request: { body: { walletAddress: BUYER, recipientAddress: SELLER, amount: 0.01, resource: RESOURCE, metadata: { referenceId: 'order-42' } } },
     reply: { ...status, mode: 'hosted', expiresAt: null, lastValidBlockHeight: null, estimatedConfirmation: '20-41 seconds' },
   },
+  ...ledgerExamples({ status, built: transactionSendReply }),
   walletList: { request: {}, reply: { success: true, wallets: [managedWallet] } },
   walletCreate: { request: { body: { family: 'evm', name: 'Payouts' } }, reply: { success: true, ...managedWallet } },
   payoutList: { request: {}, reply: { success: true, wallets: [payoutWallet] } },

@@ -19,11 +19,18 @@ const shared = new Map<unknown, JsonSchema>([
 
 /** Query parameters are text on the wire; this is what the text must spell. A test holds each against the schema that validates. */
 export const queryParameters: Readonly<Record<string, { schema: JsonSchema; description: string }>> = {
-  type: { schema: { type: 'string', enum: ['sent', 'received', 'all'], default: 'all' }, description: 'Direction as seen from the wallet.' },
+  type: {
+    schema: { type: 'string', default: 'all' },
+    description:
+      'Direction, as seen from the wallets that are named; from the wallets of the account otherwise. `internal`: both parties are among them; `external`: neither is.',
+  },
   limit: { schema: { type: 'integer', minimum: 1, maximum: 500, default: 50 }, description: 'Rows of a page. Out of bounds is refused, never clamped.' },
   offset: { schema: { type: 'integer', minimum: 0, maximum: 1_000_000_000, default: 0 }, description: 'Rows to skip.' },
   cursor: { schema: { type: 'string', maxLength: 200 }, description: '`nextCursor` of the page before, in place of `offset`.' },
-  status: { schema: { type: 'string' }, description: 'One status, or several with commas.' },
+  status: {
+    schema: { type: 'string' },
+    description: 'One status, or several with commas. `incomplete`, alone: orders of unverified visitors, which no other list shows.',
+  },
   network: { schema: { type: 'string' }, description: 'CAIP-2 id of a configured network.' },
   asset: { schema: { type: 'string' }, description: 'Address or configured symbol of an asset.' },
   owner: { schema: { type: 'string' }, description: 'A wallet address: whose allowance for Permit2 is told.' },

@@ -164,12 +164,12 @@ export async function findHosted(db: Database, network: string, signature: strin
   return row?.payment
 }
 
-/** Unsettled orders that a transfer fits by its terms, whatever their evidence: the candidates of unmatched money, at most 50. */
+/** Unsettled orders that a transfer fits by its terms, whatever their evidence, drafts last: the candidates of unmatched money, at most 50. */
 export function fittingOrders(db: Database, ledger: Ledger, { transfer, height }: { transfer: Transfer; height: number }): Promise<PaymentRecord[]> {
   return db
     .select()
     .from(payment)
     .where(and(meetsTerms(ledger, transfer), isNull(payment.signature), lt(payment.builtHeight, height)))
-    .orderBy(payment.createdAt, payment.id)
+    .orderBy(payment.draft, payment.createdAt, payment.id)
     .limit(50)
 }

@@ -16,6 +16,7 @@ import { estimateConfirmation } from './estimate.ts'
 import { chainOf, refuseParameters } from './network.ts'
 import { evidenceRequest } from './payer-evidence.ts'
 import { readWish } from './read-wish.ts'
+import { reserveRefund, type Refund } from './reserve-refund.ts'
 import { refuseBuilt } from './refuse-built.ts'
 
 type Body = EndpointInput<'transactionSend'>['body']
@@ -25,10 +26,14 @@ type Ready = Extract<Built, { ok: true }>
 const VALID_S = 60
 
 /**
- * Builds the unsigned transaction of a payment, simulates it, and records the payment before its bytes leave.
+ * Builds the unsigned transaction of a payment, simulates it, and records the payment before its bytes leave. `refund`: what it returns.
  * @throws `INVALID_PARAMETERS`, `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE`, `CHAIN_UNAVAILABLE`
  */
-export async function buildTransaction(context: Context, actor: Actor, body: Body): Promise<EndpointReply<'transactionSend'>> {
+export async function buildTransaction(
+  context: Context,
+  actor: Actor,
+  { refund, ...body }: Body & { refund?: Refund },
+): Promise<EndpointReply<'transactionSend'>> {
   const wish = readWish(context.config.networks, body)
   if (!wish.ok) throw refuseParameters(wish.details)
   const { network, asset, amountAtomic } = wish
@@ -42,6 +47,7 @@ export async function buildTransaction(context: Context, actor: Actor, body: Bod
 
   const at = context.now()
   const row = await context.db.transaction(async (tx) => {
+    if (refund) await reserveRefund(tx, refund, amountAtomic)
     const inserted = await insertPayment(tx, {
       id: paymentId,
       accountId: actor.accountId,
@@ -61,6 +67,7 @@ export async function buildTransaction(context: Context, actor: Actor, body: Bod
       fingerprint: built.fingerprint ?? null,
       senderVerified: body.senderVerified ?? false,
       draft: body.senderVerified === false,
+      ...refund,
       builtHeight: built.builtHeight,
       lastValidBlockHeight: built.lastValidBlockHeight,
       expiresAt: new Date(at.getTime() + VALID_S * 1000),

@@ -15,7 +15,7 @@ export const PAYEE_NOT_OWNED = 'payee_not_owned'
 export async function claimantOf(db: Database, actor: Pick<Actor, 'accountId' | 'keyless'>, payee: { network: string; address: string }): Promise<Claimant> {
   const { accountId, keyless = false } = actor
   const owner = await findOwner(db, payee.network, payee.address)
-  if (owner !== undefined && (keyless || owner !== accountId)) throw refuse(payee.address)
+  if (owner !== undefined && (keyless || owner !== accountId)) throw refusePayee(payee.address)
   return { scope: keyless ? KEYLESS_SCOPE : accountId, accountId, exclusive: owner !== undefined }
 }
 
@@ -25,7 +25,7 @@ export async function claimantOfOrder(tx: Database, { accountId, network, recipi
   return owner === undefined || owner === accountId ? { scope: accountId, accountId, exclusive: owner !== undefined } : null
 }
 
-function refuse(payee: string): ProblemError {
+export function refusePayee(payee: string): ProblemError {
   const message = `The wallet ${payee} belongs to another account, which alone can receive payments to it. Use the key of that account.`
   return new ProblemError('FORBIDDEN', { message, details: { reason: PAYEE_NOT_OWNED, walletAddress: 'Expected a wallet of this account.' } })
 }

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { endpoints } from '#contract/endpoints.ts'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Network } from '#contract/network.ts'
-import { createPaymentId, PAYMENT_STATUSES } from '#contract/payment.ts'
+import { createPaymentId, PAYMENT_STATUSES, type Direction } from '#contract/payment.ts'
 import { ENGINES } from '#testing/postgres.ts'
-import { openContext, type OpenedContext } from '#testing/service-context.ts'
+import { openContext, ownWallet, type OpenedContext } from '#testing/service-context.ts'
 import { foldTallies } from '../db/fold-tallies.ts'
 import type { NewPayment, PaymentRecord } from '../db/payments.ts'
 import { payment } from '../db/schema/payment.ts'
@@ -16,6 +16,8 @@ const NOW = Date.parse('2026-11-21T10:00:00Z')
 const DAY = 86_400_000
 const EVM_WALLETS = ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC']
 const SOL_WALLETS = ['4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T', '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM']
+/** Two of a family, so that every direction is met. */
+const OWNED = [EVM_WALLETS[0]!, EVM_WALLETS[2]!, SOL_WALLETS[0]!]
 const ROWS = 1_400
 
 const networks: Network[] = [
@@ -39,22 +41,30 @@ let kept: PaymentRecord[]
 type Query = Record<string, string>
 
 async function list(query: Query, wallets?: string[]) {
-  return readList(opened.context, opened.actor, { ...v.parse(endpoints.paymentHistory.query, query), wallets })
+  return readList(opened.context, opened.actor, { ...v.parse(endpoints.paymentList.query, query), wallets })
+}
+
+/** As an accountant would say it. */
+function expectedDirection({ sender, recipient }: PaymentRecord, own: readonly string[]): Direction {
+  if (own.includes(sender)) return own.includes(recipient) ? 'internal' : 'sent'
+  return own.includes(recipient) ? 'received' : 'external'
 }
 
 /** What the list must be, found the plain way. */
 function expected(query: Query, wallets?: string[]): string[] {
-  const sent = (row: PaymentRecord) => (wallets ? wallets.includes(row.sender) : row.mode === 'hosted')
-  const received = (row: PaymentRecord) => (wallets ? wallets.includes(row.recipient) : row.mode !== 'hosted')
   return kept
-    .filter((row) => (query.type === 'sent' ? sent(row) : query.type === 'received' ? received(row) : sent(row) || received(row)))
-    .filter((row) => !query.status || query.status.split(',').includes(row.status))
+    .filter((row) => {
+      const direction = expectedDirection(row, wallets ?? OWNED)
+      return (!query.type || direction === query.type) && (direction !== 'external' || !wallets)
+    })
+    .filter((row) => row.draft === (query.status === 'incomplete'))
+    .filter((row) => !query.status || query.status === 'incomplete' || query.status.split(',').includes(row.status))
     .filter((row) => !query.network || row.network === query.network)
     .filter((row) => !query.asset || row.symbol.toLowerCase() === query.asset)
     .filter((row) => !query.since || row.createdAt.getTime() >= Number(query.since))
     .filter((row) => !query.until || row.createdAt.getTime() <= Number(query.until))
     .filter((row) => !query.minAmount || row.amount >= BigInt(query.minAmount) * 10n ** BigInt(row.decimals))
-    .filter((row) => !query.q || row.resource?.slice('https://'.length).startsWith(query.q))
+    .filter((row) => !query.q || [row.sender, row.recipient].includes(query.q) || row.resource?.slice('https://'.length).startsWith(query.q))
     .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
     .map(({ id }) => id)
 }
@@ -62,6 +72,7 @@ function expected(query: Query, wallets?: string[]): string[] {
 describe.each(ENGINES)('on %s', (engine) => {
   beforeAll(async () => {
     opened = await openContext(networks, { engine, now: () => new Date(NOW) })
+    for (const address of OWNED) await ownWallet(opened, address)
     const { next, pick } = dice(7)
     const rows = Array.from({ length: ROWS }, (): NewPayment => {
       const solana = next(4) === 0
@@ -80,6 +91,7 @@ describe.each(ENGINES)('on %s', (engine) => {
         amount: BigInt(1 + next(5)) * 10n ** BigInt(asset.decimals),
         sender,
         recipient: pick(wallets.filter((wallet) => wallet !== sender)),
+        draft: next(5) === 0,
         resource: pick([null, 'https://shop.example/a', 'https://shop.example/b']),
         // Few moments, so that many payments share one; whole days apart, so that the edges of days are met.
         createdAt: new Date(NOW - next(9) * DAY + pick([0, 1, 2, -36_000_000])),
@@ -102,6 +114,12 @@ describe.each(ENGINES)('on %s', (engine) => {
     { since: String(midnight - 3 * DAY + 1), until: String(midnight + DAY) },
     { since: String(midnight), until: String(midnight) },
     { since: String(midnight - 1), until: String(midnight + 1), type: 'sent' },
+    { type: 'internal' },
+    { type: 'internal', since: String(midnight - 3 * DAY) },
+    { type: 'external', status: 'confirmed,finalized' },
+    { status: 'incomplete' },
+    { status: 'incomplete', type: 'received', q: 'shop.example/a' },
+    { q: EVM_WALLETS[1]!, type: 'sent' },
     { minAmount: '3', type: 'received' },
     { q: 'shop.example/a', status: 'finalized' },
   ]
@@ -145,7 +163,14 @@ describe.each(ENGINES)('on %s', (engine) => {
     await db.delete(payment).where(eq(payment.id, kept[1]!.id))
     kept = await db.select().from(payment)
     await compareAll()
+    // Evidence comes for half of the drafts.
+    const proven = kept.filter(({ draft }, index) => draft && index % 3 === 0).map(({ id }) => id)
+    expect(proven.length).toBeGreaterThan(0)
+    await db.update(payment).set({ draft: false }).where(inArray(payment.id, proven))
+    kept = await db.select().from(payment)
+    await compareAll()
     await foldTallies(db)
+    await compareAll()
     expect(await db.select().from(paymentTally).where(eq(paymentTally.payments, 0))).toEqual([])
   })
 

@@ -5,7 +5,7 @@ import { payment } from '../db/schema/payment.ts'
 import { ALL_DAYS, paymentChange, paymentTally, WHOLE_ACCOUNT } from '../db/schema/tally.ts'
 import { LAST_MOMENT } from './cursor.ts'
 import { kindOf, type Filters } from './filters.ts'
-import { partsOf, whereOf } from './history-where.ts'
+import { listed, partsOf, whereOf } from './history-where.ts'
 
 const DAY_MS = 86_400_000
 
@@ -66,8 +66,10 @@ function dayOf(at: Date): number {
   return Math.floor(at.getTime() / DAY_MS)
 }
 
-function isTallied({ text, minAmount, maxAmount }: Filters): boolean {
-  return text === undefined && minAmount === undefined && maxAmount === undefined
+function isTallied({ text, minAmount, maxAmount, drafts, wallets, type }: Filters): boolean {
+  // By party there are only tallies of what it sent and received.
+  const perParty = wallets === undefined || type === 'all' || type === 'sent' || type === 'received'
+  return text === undefined && minAmount === undefined && maxAmount === undefined && !drafts && perParty
 }
 
 type Days = { from: number; to?: number }
@@ -103,22 +105,29 @@ function weight({ wallets, type }: Filters): SQL {
   return sql`${paymentChange.delta} * (${sides})`
 }
 
-/** What both sides of the tallies have: payments between two of the wallets. */
+/** Payments between two of the wallets: of all payments they are counted on both sides, and they are neither sent nor received. */
 function twice(filters: Filters, between?: SQL): SQL {
   if (!couldMeet(filters)) return sql`0`
   const { accountId, wallets = [] } = filters
   return counted(
-    and(eq(payment.accountId, accountId), inArray(payment.sender, [...wallets]), inArray(payment.recipient, [...wallets]), between, kindOf(filters, payment)),
+    and(
+      eq(payment.accountId, accountId),
+      listed(filters),
+      inArray(payment.sender, [...wallets]),
+      inArray(payment.recipient, [...wallets]),
+      between,
+      kindOf(filters, payment),
+    ),
   )
 }
 
 /** Nobody pays themselves, and no payment goes from one family of addresses to another. */
-function couldMeet({ wallets = [], type }: Filters): boolean {
+function couldMeet({ wallets = [] }: Filters): boolean {
   const families = wallets.map((wallet) => {
     const parsed = parseAddress(wallet)
     return parsed.ok ? parsed.family : undefined
   })
-  return type === 'all' && new Set(families).size < families.length
+  return new Set(families).size < families.length
 }
 
 function counted(where: SQL | undefined): SQL {

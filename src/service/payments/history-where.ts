@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, lte, or, sql, type SQL } from 'drizzle-orm'
+import { and, eq, gte, inArray, lte, not, or, sql, type SQL } from 'drizzle-orm'
 import { payment } from '../db/schema/payment.ts'
 import { AMOUNT_DECIMALS, kindOf, type Filters } from './filters.ts'
 import { searchBranches } from './filters-search.ts'
@@ -31,22 +31,41 @@ export function branchesOf(filters: Filters): SQL[] {
 }
 
 /** One wallet, one side: the indexes of sender and recipient have the order. */
-function sidesOf({ wallets = [], type }: Filters): SQL[] {
+function sidesOf(filters: Filters): SQL[] {
+  const { wallets = [], type } = filters
   const sent = wallets.map((wallet) => eq(payment.sender, wallet))
   const received = wallets.map((wallet) => eq(payment.recipient, wallet))
-  return type === 'sent' ? sent : type === 'received' ? received : [...sent, ...received]
+  const sides = type === 'received' ? received : type === 'all' ? [...sent, ...received] : sent
+  const rest = type === 'all' ? undefined : seen(filters)
+  return sides.flatMap((side) => and(side, rest) ?? [])
 }
 
 function statusesOf({ statuses }: Filters): SQL[] {
   return statuses ? statuses.map((status) => eq(payment.status, status)) : [sql`true`]
 }
 
-function seen({ wallets, type }: Filters): SQL | undefined {
-  // Without wallets to see from, what a managed wallet paid is sent; everything else came in.
-  if (!wallets) return type === 'all' ? undefined : type === 'sent' ? eq(payment.mode, 'hosted') : sql`${payment.mode} <> 'hosted'`
-  const sent = inArray(payment.sender, [...wallets])
-  const received = inArray(payment.recipient, [...wallets])
-  return type === 'sent' ? sent : type === 'received' ? received : or(sent, received)
+/** By the wallets that are looked from, where there are some; else by those that the account owns. */
+export function seen({ wallets, type }: Pick<Filters, 'wallets' | 'type'>): SQL | undefined {
+  if (!wallets) return type === 'all' ? undefined : eq(payment.direction, type)
+  const paying = inArray(payment.sender, [...wallets])
+  const paid = inArray(payment.recipient, [...wallets])
+  switch (type) {
+    case 'all':
+      return or(paying, paid)
+    case 'internal':
+      return and(paying, paid)
+    case 'sent':
+      return and(paying, not(paid))
+    case 'received':
+      return and(paid, not(paying))
+    case 'external':
+      return sql`false`
+  }
+}
+
+/** Spelled as in the indexes, which leave drafts out: a parameter would not match them. */
+export function listed({ drafts }: Pick<Filters, 'drafts'>): SQL {
+  return drafts ? sql`${payment.draft}` : sql`not ${payment.draft}`
 }
 
 const scaledAmount = sql`${payment.amount} * power(10::numeric, ${AMOUNT_DECIMALS} - ${payment.decimals})`
@@ -54,6 +73,7 @@ const scaledAmount = sql`${payment.amount} * power(10::numeric, ${AMOUNT_DECIMAL
 function narrowed(filters: Filters): SQL | undefined {
   const { since, until, minAmount, maxAmount } = filters
   return and(
+    listed(filters),
     kindOf(filters, payment),
     since && gte(payment.createdAt, since),
     until && lte(payment.createdAt, until),

@@ -1,3 +1,4 @@
+import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { endpoints, type EndpointInput } from '#contract/endpoints.ts'
@@ -5,9 +6,10 @@ import { LosslessNumber } from '#contract/json.ts'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Asset, type Network } from '#contract/network.ts'
 import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
 import { ENGINES } from '#testing/postgres.ts'
-import { openAccount, openContext, type OpenedContext } from '#testing/service-context.ts'
+import { openAccount, openContext, ownWallet, type OpenedContext } from '#testing/service-context.ts'
 import type { Actor, Context } from '../context.ts'
 import { insertPayment, type NewPayment } from '../db/payments.ts'
+import { payment } from '../db/schema/payment.ts'
 import { readHistory, readList } from './history.ts'
 import { readSummary } from './summary.ts'
 
@@ -62,6 +64,10 @@ type Query = Record<string, string>
 
 function queryOf(query: Query): EndpointInput<'paymentHistory'>['query'] {
   return v.parse(endpoints.paymentHistory.query, query)
+}
+
+function listQueryOf(query: Query) {
+  return v.parse(endpoints.paymentList.query, query)
 }
 
 async function history(who: Actor, wallet: string, query: Query = {}) {
@@ -200,15 +206,101 @@ describe.each(ENGINES)('on %s', (engine) => {
     }
   })
 
-  test('a list sees from several wallets at once', async () => {
+  test('a list that names wallets sees from them: what moves between two of them is neither sent nor received', async () => {
     const who = await openAccount(context)
     const out = await pay(who, { ago: 2, sender: ALICE, recipient: CAROL })
     const between = await pay(who, { ago: 1, sender: ALICE, recipient: BOB })
-    const page = await readList(context, who, { ...queryOf({}), wallets: [ALICE, BOB] })
+    const into = await pay(who, { ago: 0, sender: CAROL, recipient: BOB })
+    const list = (type: string) => readList(context, who, { ...listQueryOf({ type }), wallets: [ALICE, BOB] })
+    const page = await list('all')
     expect(page.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual([
-      [between, 'received'],
+      [into, 'received'],
+      [between, 'internal'],
       [out, 'sent'],
     ])
+    for (const [type, id] of [
+      ['sent', out],
+      ['received', into],
+      ['internal', between],
+    ] as const)
+      expect(await list(type)).toMatchObject({ total: 1, payments: [{ paymentId: id, type }] })
+    // It names payments of neither wallet, and nobody reads others' payments by it.
+    expect(await list('external')).toMatchObject({ total: 0, payments: [] })
+    // The path's own wallet decides there, as specified.
+    expect((await history(who, BOB)).payments.map(({ type }) => type)).toEqual(['received', 'received'])
+  })
+
+  test('a list that names none sees from the wallets of the account, also those registered after the payment', async () => {
+    const who = await openAccount(context)
+    await ownWallet({ context, actor: who }, ALICE)
+    const facts = [
+      { sender: CAROL, recipient: ALICE, type: 'received' },
+      { sender: ALICE, recipient: CAROL, type: 'sent' },
+      { sender: ALICE, recipient: BOB, type: 'internal' },
+      { sender: CAROL, recipient: SOL_PAYER, type: 'external' },
+    ] as const
+    const ids = await Promise.all(facts.map(({ sender, recipient }, index) => pay(who, { sender, recipient, ago: index })))
+    await ownWallet({ context, actor: who }, BOB)
+    const all = await readList(context, who, { ...listQueryOf({}), wallets: undefined })
+    expect(all.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual(facts.map(({ type }, index) => [ids[index], type]))
+    for (const [index, { type }] of facts.entries()) {
+      expect(await readList(context, who, { ...listQueryOf({ type }), wallets: undefined })).toMatchObject({ total: 1, payments: [{ paymentId: ids[index] }] })
+    }
+    const [eth] = (await readSummary(context, who, { wallets: undefined, days: 1 })).assets
+    // Sent and received once each; the transfer between own wallets and the strangers' payment are in no figure.
+    expect(eth).toMatchObject({ receivedCount: 1, sentCount: 1, endedCount: 2, paidCount: 2 })
+  })
+
+  test('own wallets are no customers, and a refund is no income', async () => {
+    const who = await openAccount(context)
+    for (const wallet of [ALICE, BOB]) await ownWallet({ context, actor: who }, wallet)
+    const paid = await pay(who, { sender: CAROL, recipient: BOB, amount: 10n, resource: 'https://shop.example/a' })
+    await pay(who, { sender: ALICE, recipient: BOB, amount: 100n, resource: 'https://shop.example/b' })
+    await pay(who, { sender: BOB, recipient: CAROL, amount: 4n, refundOf: paid })
+    const mine = await readSummary(context, who, { wallets: undefined, days: 1 })
+    expect(mine.assets).toMatchObject([{ receivedAtomic: '10', receivedCount: 1, sentAtomic: '4', sentCount: 1 }])
+    // Also for one wallet alone, which the other one funded.
+    for (const summary of [mine, await readSummary(context, who, { wallets: [BOB], days: 1 })]) {
+      expect(summary.topPayers).toEqual([{ address: CAROL, count: 1 }])
+      expect(summary.topResources).toEqual([{ resource: 'https://shop.example/a', count: 1 }])
+    }
+    // Nor of the customer who gets it: the merchant's wallet buys nothing there.
+    const theirs = await readSummary(context, who, { wallets: [CAROL], days: 1 })
+    expect(theirs).toMatchObject({ assets: [{ receivedAtomic: '0', sentAtomic: '10' }], topPayers: [] })
+  })
+
+  test('drafts are in no list, history, search, total or figure, and exactly they are incomplete', async () => {
+    const who = await openAccount(context)
+    await ownWallet({ context, actor: who }, BOB)
+    const signature = `0x${'cd'.repeat(32)}`
+    const draft = await pay(who, { draft: true, status: 'created', resource: 'https://evil.example/a', metadata: '{"referenceId":"evil"}', ago: 1 })
+    const over = await pay(who, { draft: true, status: 'expired', ago: 2 })
+    const own = await pay(who, { status: 'created', ago: 3, signature })
+    const list = (query: Query, wallets?: string[]) => readList(context, who, { ...listQueryOf(query), wallets })
+    const queries: Query[] = [{}, { status: 'created,expired' }, { q: ALICE }, { type: 'received' }]
+    for (const query of queries) {
+      for (const wallets of [undefined, [BOB], [ALICE, BOB]]) {
+        if (query.type && wallets && wallets.length > 1) continue
+        expect(await list(query, wallets), JSON.stringify({ query, wallets })).toMatchObject({ total: 1, payments: [{ paymentId: own, draft: false }] })
+      }
+    }
+    expect(await history(who, BOB)).toMatchObject({ total: 1 })
+    for (const q of [draft, 'evil', 'evil.example']) expect(await list({ q })).toMatchObject({ total: 0, payments: [] })
+    expect(await list({ offset: '500' })).toMatchObject({ total: 1, payments: [] })
+    const summary = await readSummary(context, who, { wallets: undefined, days: 1 })
+    expect(summary.statuses.filter(({ count }) => count > 0)).toEqual([{ status: 'created', count: 1 }])
+
+    for (const wallets of [undefined, [BOB]]) {
+      const incomplete = await list({ status: 'incomplete' }, wallets)
+      expect(incomplete).toMatchObject({ total: 2, payments: [{ paymentId: draft, draft: true }, { paymentId: over }] })
+    }
+    expect(await list({ status: 'incomplete', q: 'evil' })).toMatchObject({ total: 1, payments: [{ paymentId: draft }] })
+    expect(await list({ status: 'incomplete' }, [CAROL])).toMatchObject({ total: 0 })
+    expect(v.safeParse(endpoints.paymentList.query, { status: 'incomplete,created' }).success).toBe(false)
+
+    await context.db.update(payment).set({ draft: false }).where(eq(payment.id, draft))
+    expect(await list({})).toMatchObject({ total: 2, payments: [{ paymentId: draft }, { paymentId: own }] })
+    expect(await list({ status: 'incomplete' })).toMatchObject({ total: 1, payments: [{ paymentId: over }] })
   })
 
   test('the summary adds up exactly, day by day, each asset by itself', async () => {
@@ -251,7 +343,8 @@ describe.each(ENGINES)('on %s', (engine) => {
     expect(summary.topResources).toEqual([{ resource: 'https://shop.example/a', count: 2 }])
     expect(summary).toMatchObject({ since: Date.parse('2026-11-19T00:00:00Z'), until: NOW.getTime() })
 
+    for (const wallet of [BOB, CAROL, SOL_PAYEE]) await ownWallet({ context, actor: who }, wallet)
     const whole = await readSummary(context, who, { wallets: undefined, days: 1 })
-    expect(whole.assets[0]).toMatchObject({ receivedAtomic: (unit + 7n).toString(), receivedCount: 2, sentAtomic: '0' })
+    expect(whole.assets[0]).toMatchObject({ receivedAtomic: unit.toString(), receivedCount: 1, sentAtomic: '0' })
   })
 })

@@ -3,7 +3,9 @@ import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import type { Actor, Context } from '../context.ts'
 import type { PaymentRecord } from '../db/payments.ts'
+import { readRefunds } from '../db/refunds.ts'
 import { readCursorText, writeCursorText } from './cursor.ts'
+import { describeRefund } from './describe-refund.ts'
 import { readFilters, type ListQuery } from './filters.ts'
 import { readRows } from './history-page.ts'
 import { readTotal } from './history-total.ts'
@@ -34,27 +36,32 @@ async function readPage(context: Context, actor: Actor, list: { query: ListQuery
   ])
   const shown = rows.slice(0, query.limit)
   const last = shown.at(-1)
+  const refunds = await readRefunds(
+    context.db,
+    shown.map(({ id }) => id),
+  )
   return {
     success: true,
     total,
     limit: query.limit,
     offset: query.offset,
     nextCursor: rows.length > query.limit && last ? writeCursorText(last) : null,
-    payments: shown.map((row) => toRow(row, directionOf(row, list))),
+    payments: shown.map((row) => toRow(row, { type: directionOf(row, wallets), refund: describeRefund(row.amount, refunds.get(row.id)) })),
   }
 }
 
-/** As seen from the wallets; between two of them a payment is what was asked for, else received. */
-function directionOf(row: PaymentRecord, { query, wallets }: { query: ListQuery; wallets: readonly string[] | undefined }): Row['type'] {
-  if (query.type !== 'all') return query.type
-  if (!wallets) return row.mode === 'hosted' ? 'sent' : 'received'
-  return wallets.includes(row.recipient) ? 'received' : 'sent'
+/** As seen from the wallets that are looked from; by the wallets of the account without any. */
+function directionOf(row: PaymentRecord, wallets: readonly string[] | undefined): Row['type'] {
+  if (!wallets) return row.direction
+  const [paying, paid] = [wallets.includes(row.sender), wallets.includes(row.recipient)]
+  if (paying) return paid ? 'internal' : 'sent'
+  return paid ? 'received' : 'external'
 }
 
-function toRow(row: PaymentRecord, type: Row['type']): Row {
+function toRow(row: PaymentRecord, ledger: Pick<Row, 'type' | 'refund'>): Row {
   return {
     paymentId: row.id,
-    type,
+    ...ledger,
     mode: row.mode,
     amount: new LosslessNumber(formatAmount(row.amount, row.decimals)),
     amountAtomic: row.amount.toString(),
@@ -69,5 +76,7 @@ function toRow(row: PaymentRecord, type: Row['type']): Row {
     signature: row.signature ?? (row.status === 'created' || row.status === 'pending' ? row.reportedSignature : null),
     timestamp: row.createdAt.getTime(),
     metadata: readMetadata(row.metadata),
+    refundOf: row.refundOf,
+    draft: row.draft,
   }
 }

@@ -12,13 +12,13 @@ type Body = EndpointInput<'paymentSend'>['body']
 const BOUNDS = { amount: ['0.001', '100'], priorityFee: ['0.00001', '0.01'] } as const
 
 /**
- * What a hosted payment asks for, and the wallet that pays it.
+ * What a hosted payment asks for, and the wallet that pays it. `bounded`: its amount is; a refund is bounded by what arrived.
  * @throws `INVALID_PARAMETERS` with all that is wrong, in one answer
  */
-export async function readSend(context: Context, actor: Actor, body: Body) {
+export async function readSend(context: Context, actor: Actor, { body, bounded }: { body: Body; bounded: boolean }) {
   const wish = readWish(context.config.networks, body)
   const wallet = await findWallet(context.db, { accountId: actor.accountId, address: body.walletAddress })
-  const details = { ...(wish.ok ? {} : wish.details), ...outOfBounds(wish, body) }
+  const details = { ...(wish.ok ? {} : wish.details), ...outOfBounds(wish, bounded ? body : { priorityFee: body.priorityFee }) }
   if (wish.ok && !wish.asset.native)
     details.asset = `Expected the native currency: managed wallets do not pay tokens, received ${wish.asset.symbol}. Have the transaction built with /transaction/send.`
   if (!wallet) details.walletAddress ??= 'Expected a wallet that the service manages for this account; GET /wallets lists them.'
@@ -26,7 +26,7 @@ export async function readSend(context: Context, actor: Actor, body: Body) {
   return { wish, wallet }
 }
 
-function outOfBounds(wish: Wish, body: Body): Record<string, string> {
+function outOfBounds(wish: Wish, body: { amount?: string | undefined; priorityFee?: string | undefined }): Record<string, string> {
   const decimals = wish.ok ? nativeAsset(wish.network).decimals : 18
   const details: Record<string, string> = {}
   for (const field of ['amount', 'priorityFee'] as const) {

@@ -10,6 +10,7 @@ import { recordEvent } from '../events/record.ts'
 import { provePayment } from '../wallets/prove-payment.ts'
 import { signPayment } from '../wallets/sign.ts'
 import { takePlace, type Place } from './lane.ts'
+import { reserveRefund, type Refund } from './reserve-refund.ts'
 import { requireSending } from './require-sending.ts'
 import type { Kept } from './settle-doubt.ts'
 
@@ -21,6 +22,8 @@ export type Order = {
   priorityFeeAtomic: bigint | undefined
   resource: string | undefined
   metadata: Record<string, unknown> | undefined
+  /** What it returns. */
+  refund: Refund | undefined
   idempotency: { key: string; fingerprint: string } | undefined
 }
 
@@ -29,7 +32,7 @@ type Reserved = ({ ok: true } & Kept) | Extract<Place, { ok: false }>
 /**
  * Takes the funds and a nonce, signs, and keeps payment and signed bytes, all in one commit: before it nothing exists, after it the payment is carried out,
  * whatever happens to this process. Nothing is kept when the wallet does not bear it beside what is under way.
- * @throws `SERVICE_UNAVAILABLE` when the wallet is stopped
+ * @throws `SERVICE_UNAVAILABLE` when the wallet is stopped; `INVALID_PARAMETERS` when it returns more than is left of a payment
  */
 export async function reserve(context: Context, order: Order, { funds, secret }: { funds: Funds; secret: Uint8Array }): Promise<Reserved> {
   const { accountId, network, intent, built } = order
@@ -40,6 +43,7 @@ export async function reserve(context: Context, order: Order, { funds, secret }:
     const place = await takePlace(tx, { network, sender, funds, amountAtomic, feeAtomic })
     if (!place.ok) return place
     await requireSending(tx, { network: network.network, sender })
+    if (order.refund) await reserveRefund(tx, order.refund, amountAtomic)
     crashPoint(context, 'send:reserved')
     const { bytes, signature } = signPayment(intent, secret, { unsigned: built.bytes, nonce: place.nonce })
     crashPoint(context, 'send:signed')
@@ -72,7 +76,7 @@ export async function reserve(context: Context, order: Order, { funds, secret }:
   })
 }
 
-function rowOf({ accountId, intent, built, priorityFeeAtomic, resource, metadata, idempotency }: Order) {
+function rowOf({ accountId, intent, built, priorityFeeAtomic, resource, metadata, refund, idempotency }: Order) {
   const { paymentId, network, asset, sender, recipient, amountAtomic } = intent
   return {
     id: paymentId,
@@ -88,6 +92,7 @@ function rowOf({ accountId, intent, built, priorityFeeAtomic, resource, metadata
     recipient,
     resource: resource ?? null,
     metadata: metadata ? stringifyJson(metadata) : null,
+    ...refund,
     builtHeight: built.builtHeight,
     priorityFee: priorityFeeAtomic ?? null,
     maxFee: built.feeAtomic,

@@ -1,5 +1,6 @@
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { createPaymentId } from '#contract/payment.ts'
+import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Actor, Context } from '../context.ts'
 import { crashPoint } from '../crash.ts'
@@ -13,6 +14,7 @@ import { readLaneFunds } from './lane.ts'
 import { chainOf } from './network.ts'
 import { push, tellPending } from './push.ts'
 import { readSend } from './read-send.ts'
+import type { Refund } from './reserve-refund.ts'
 import { refuseBuilt } from './refuse-built.ts'
 import type { Kept } from './settle-doubt.ts'
 import { describePayment, readPaymentBody } from './status.ts'
@@ -33,21 +35,34 @@ const POLL_MS = 100
  * @throws `INVALID_PARAMETERS`, `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE`, `IDEMPOTENCY_CONFLICT`, `CHAIN_UNAVAILABLE`; never once the payment is kept
  */
 export async function sendPayment(context: Context, actor: Actor, request: SendRequest): Promise<EndpointReply<'paymentSend'>> {
-  const earlier = await findEarlier(context, actor.accountId, request.idempotency)
-  if (earlier) return answer(context, earlier, request.waitMs)
+  return sendOnce(context, actor, { ...request, prepare: () => prepareSend(context, actor, request) })
+}
+
+/** Sends what `prepare` keeps, once for each key: a repeated request is answered with the payment that the first one made. */
+export async function sendOnce(
+  context: Context,
+  actor: Actor,
+  { idempotency, waitMs, prepare }: Pick<SendRequest, 'idempotency' | 'waitMs'> & { prepare: () => Promise<Kept> },
+): Promise<EndpointReply<'paymentSend'>> {
+  const earlier = await findEarlier(context, actor.accountId, idempotency)
+  if (earlier) return answer(context, earlier, waitMs)
   try {
-    const kept = await prepare(context, actor, request)
-    return await carryOut(context, kept, request.waitMs)
+    return await carryOut(context, await prepare(), waitMs)
   } catch (error) {
-    // Another request under this key was faster: its payment is the answer.
-    const other = isSecondOfKey(error) ? await findEarlier(context, actor.accountId, request.idempotency) : undefined
+    // Another request under this key was faster: its payment is the answer. It may have taken what this one was refused for.
+    const other = isSecondOfKey(error) || error instanceof ProblemError ? await findEarlier(context, actor.accountId, idempotency) : undefined
     if (!other) throw error
-    return answer(context, other, request.waitMs)
+    return answer(context, other, waitMs)
   }
 }
 
-async function prepare(context: Context, actor: Actor, { body, idempotency }: SendRequest): Promise<Kept> {
-  const { wish, wallet } = await readSend(context, actor, body)
+/** Validates, simulates and keeps a payment from a managed wallet, signed. `refund`: what it returns. */
+export async function prepareSend(
+  context: Context,
+  actor: Actor,
+  { body, idempotency, refund }: Pick<SendRequest, 'body' | 'idempotency'> & { refund?: Refund },
+): Promise<Kept> {
+  const { wish, wallet } = await readSend(context, actor, { body, bounded: refund === undefined })
   const { network, asset, amountAtomic, priorityFeeAtomic } = wish
   const sender = wallet.address
   const recipient = checkRecipient(body.recipientAddress, { network: network.network, sender })
@@ -60,7 +75,8 @@ async function prepare(context: Context, actor: Actor, { body, idempotency }: Se
 
   const secret = await unseal(context.vault, wallet, wallet)
   const intent = { ...wanted, maxFeeAtomic: built.feeAtomic }
-  const order = { accountId: actor.accountId, network, intent, built, priorityFeeAtomic, resource: body.resource, metadata: body.metadata, idempotency }
+  const { resource, metadata } = body
+  const order = { accountId: actor.accountId, network, intent, built, priorityFeeAtomic, resource, metadata, refund, idempotency }
   return keep(context, chain, { order, funds, secret }).finally(() => secret.fill(0))
 }
 

@@ -3,12 +3,15 @@ import type { EndpointReply } from '#contract/endpoints.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { familyOf, nativeAsset, SOLANA_FINAL_CONFIRMATIONS } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
+import type { Database } from '#postgres/open.ts'
 import type { Head } from '../chains/chain.ts'
 import type { Actor, Context } from '../context.ts'
 import { readDeployment } from '../db/deployment.ts'
 import { findPayment, readEvents, type EventRecord, type PaymentRecord } from '../db/payments.ts'
-import { findFitting } from '../db/unmatched.ts'
+import { readRefunds } from '../db/refunds.ts'
+import { findAssigned, findFitting } from '../db/unmatched.ts'
 import { describeMoney } from './describe-money.ts'
+import { describeRefund } from './describe-refund.ts'
 import { readMetadata } from './metadata.ts'
 import { evidenceRequest } from './payer-evidence.ts'
 
@@ -36,22 +39,30 @@ function notFound(id: string): ProblemError {
 }
 
 async function toBody(context: Context, row: PaymentRecord): Promise<EndpointReply<'paymentStatus'>> {
-  const [events, attribution] = await Promise.all([readEvents(context.db, row.id), readAttribution(context, row)])
-  return { ...(await describePayment(context, row, events)), attribution }
+  const [events, attribution, refunds] = await Promise.all([readEvents(context.db, row.id), readAttribution(context, row), readRefunds(context.db, [row.id])])
+  return { ...(await describePayment(context, row, events)), attribution, refund: describeRefund(row.amount, refunds.get(row.id)) }
 }
 
 /** What is missing to tie a transfer to this order, where one was seen that fits it. */
 async function readAttribution({ db }: Context, row: PaymentRecord): Promise<EndpointReply<'paymentStatus'>['attribution']> {
   const tied = { evidence: row.evidence, missing: [], transfer: null }
-  if (row.evidence !== null || row.mode !== 'local' || familyOf(row.network) !== 'evm') return { ...tied, request: null }
-  const [fitting, deployment] = await Promise.all([findFitting(db, row), readDeployment(db)])
-  if (!fitting) return { ...tied, request: evidenceRequest(row, deployment) }
+  if (row.evidence !== null || row.mode !== 'local' || familyOf(row.network) !== 'evm') return { ...tied, request: null, assigned: null }
+  const [fitting, deployment, assigned] = await Promise.all([findFitting(db, row), readDeployment(db), readAssigned(db, row.id)])
+  if (!fitting) return { ...tied, request: evidenceRequest(row, deployment), assigned }
   return {
+    assigned,
     evidence: null,
     missing: ['payer_signature', 'sender_verification'],
     transfer: fitting.signature,
     request: evidenceRequest(row, deployment, fitting.nonce),
   }
+}
+
+/** What a person assigned to an order. */
+async function readAssigned(db: Database, paymentId: string): Promise<EndpointReply<'paymentStatus'>['attribution']['assigned']> {
+  const row = await findAssigned(db, paymentId)
+  if (!row) return null
+  return { transferId: row.id, transfer: row.signature, by: row.assignedBy, at: (row.assignedAt ?? row.createdAt).getTime(), note: row.assignedNote }
 }
 
 /** The status body of a row and its events. Asks no database, and never throws. */
@@ -74,7 +85,12 @@ export async function describePayment(context: Context, row: PaymentRecord, even
     metadata: readMetadata(row.metadata),
     paymentProof: row.paymentProof,
     failure: row.failure,
-    attribution: { evidence: row.evidence, missing: [], transfer: null, request: null },
+    refundOf: row.refundOf,
+    refund: describeRefund(row.amount, undefined),
+    draft: row.draft,
+    refundReason: row.refundReason,
+    refundNote: row.refundNote,
+    attribution: { evidence: row.evidence, missing: [], transfer: null, request: null, assigned: null },
     events: events.map(({ status, at, blockHeight, source }) => ({ status, at: at.getTime(), blockHeight, source })),
   }
 }

@@ -1,16 +1,20 @@
-import { and, count, desc, eq, gte, inArray, isNotNull, lte, or, sql, type SQL } from 'drizzle-orm'
+import { and, count, desc, eq, gte, inArray, isNotNull, isNull, lte, or, sql, type SQL } from 'drizzle-orm'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import type { AssetSummary } from '#contract/payment-endpoints.ts'
 import { PAYMENT_STATUSES } from '#contract/payment.ts'
 import type { Actor, Context } from '../context.ts'
 import { payment } from '../db/schema/payment.ts'
+import { listed, seen } from './history-where.ts'
 
 type Summary = EndpointReply<'paymentSummary'>
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const TOP = 5
 
-/** Sums, counts and days of an account's payments. Days are UTC, the last one is today; sums are exact and of paid payments only. */
+/**
+ * Sums, counts and days of an account's payments. Days are UTC, the last one is today; sums are exact and of paid payments only. Sent and received are seen
+ * as in the list: what moves between two of the wallets, or between strangers, is neither.
+ */
 export async function readSummary(context: Context, actor: Actor, query: EndpointInput<'paymentSummary'>['query']): Promise<Summary> {
   const { wallets, days } = query
   const until = context.now()
@@ -19,12 +23,14 @@ export async function readSummary(context: Context, actor: Actor, query: Endpoin
   const scope: Scope = {
     where: and(
       eq(payment.accountId, actor.accountId),
+      listed({ drafts: false }),
       gte(payment.createdAt, since),
       lte(payment.createdAt, until),
       wallets && or(inArray(payment.sender, wallets), inArray(payment.recipient, wallets)),
     ),
-    received: wallets ? inArray(payment.recipient, wallets) : sql`${payment.mode} <> 'hosted'`,
-    sent: wallets ? inArray(payment.sender, wallets) : sql`${payment.mode} = 'hosted'`,
+    // What a refund returns is no income of whoever gets it.
+    received: sql`(${seen({ wallets, type: 'received' })} and ${isNull(payment.refundOf)})`,
+    sent: sql`(${seen({ wallets, type: 'sent' })})`,
   }
   const dayNames = Array.from({ length: days }, (_, index) => new Date(since.getTime() + index * DAY_MS).toISOString().slice(0, 10))
   const [statuses, assets, topPayers, topResources] = await Promise.all([
@@ -40,6 +46,8 @@ type Scope = { where: SQL | undefined; received: SQL; sent: SQL }
 
 const ended = sql`${payment.status} in ('confirmed', 'finalized', 'failed', 'expired', 'rolled_back')`
 const paid = sql`${payment.status} in ('confirmed', 'finalized')`
+/** The account's own wallets are never its customers, whichever of its wallets is looked from. */
+const fromCustomer = sql`${payment.direction} in ('received', 'external')`
 
 async function countStatuses({ db }: Context, { where }: Scope): Promise<Summary['statuses']> {
   const rows = await db.select({ status: payment.status, count: count() }).from(payment).where(where).groupBy(payment.status)
@@ -70,7 +78,7 @@ async function sumAssets(context: Context, scope: Scope, dayNames: readonly stri
         medianConfirmMs: median,
       })
       .from(payment)
-      .where(and(where, ended))
+      .where(and(where, ended, or(received, sent)))
       .groupBy(...byAsset)
       .orderBy(...byAsset),
     context.db
@@ -93,7 +101,7 @@ async function rankPayers({ db }: Context, { where, received }: Scope): Promise<
   return db
     .select({ address: payment.sender, count: count() })
     .from(payment)
-    .where(and(where, paid, received))
+    .where(and(where, paid, received, fromCustomer))
     .groupBy(payment.sender)
     .orderBy(desc(count()), payment.sender)
     .limit(TOP)
@@ -103,7 +111,7 @@ async function rankResources({ db }: Context, { where, received }: Scope): Promi
   const rows = await db
     .select({ resource: payment.resource, count: count() })
     .from(payment)
-    .where(and(where, paid, received, isNotNull(payment.resource)))
+    .where(and(where, paid, received, fromCustomer, isNotNull(payment.resource)))
     .groupBy(payment.resource)
     .orderBy(desc(count()), payment.resource)
     .limit(TOP)

@@ -1,6 +1,7 @@
 import { familyOf } from '#contract/network.ts'
 import type { Chain, Observation } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
+import { findClaim, releaseAssigned } from '../db/claims.ts'
 import { deleteUnmatched, finalizeUnmatched, insertUnmatched, type UnmatchedRecord } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
 import { findHosted, fittingOrders } from './attribution.ts'
@@ -27,6 +28,8 @@ export async function noteUnmatched(
     if (owner !== undefined && owner !== accountId) continue
     // It stands in this ledger already, as a hosted payment.
     if (hosted?.accountId === accountId) continue
+    // What pays for a resource by its proof is not missing an order.
+    if ((await findClaim(context.db, { network, key: unmatchedKey(signature), scope: accountId }))?.consumedAt) continue
     const candidates = await fittingOrders(context.db, { accountId, network }, { transfer, height: seen.height })
     if (candidates.length === 0) continue
     await insertUnmatched(context.db, {
@@ -49,6 +52,11 @@ export async function noteUnmatched(
   }
 }
 
+/** The name that an unmatched transfer is used up under. They are of EVM networks: elsewhere a memo names the order. */
+export function unmatchedKey(signature: string): string {
+  return `txid:${signature}`
+}
+
 /** Looks again at a transfer whose block was not final yet. */
 export async function checkUnmatched(context: Context, chain: Chain, row: UnmatchedRecord): Promise<void> {
   const seen: Observation = await chain.observe(row.signature)
@@ -56,5 +64,10 @@ export async function checkUnmatched(context: Context, chain: Chain, row: Unmatc
     if (seen.finalized) await finalizeUnmatched(context.db, row.id, { at: context.now(), blockHeight: seen.height, blockHash: seen.blockHash })
     return
   }
-  if (await chain.isGone({ signature: row.signature, height: row.blockHeight, blockHash: row.blockHash })) await deleteUnmatched(context.db, row.id)
+  if (!(await chain.isGone({ signature: row.signature, height: row.blockHeight, blockHash: row.blockHash }))) return
+  await context.db.transaction(async (tx) => {
+    const { accountId: scope, network, assignedPaymentId: paymentId } = row
+    if (paymentId !== null) await releaseAssigned(tx, { scope, network, key: unmatchedKey(row.signature), paymentId })
+    await deleteUnmatched(tx, row.id)
+  })
 }

@@ -19,17 +19,24 @@ type Known = Recorded & { signature: string | null }
 
 /** Uses the proof up and records its payment, in one commit: a proof that is used has a payment, and a payment's proof is used. */
 export async function recordLanded(context: Context, recorded: Known, landed: Landed): Promise<PaymentRecord> {
-  const statuses: PaymentStatus[] = landed.finalized ? ['confirmed', 'finalized'] : ['confirmed']
   return context.db.transaction(async (tx) => {
-    const own = await adoptOrder({ ...context, db: tx }, recorded, landed)
-    if (own && isPaid(own.status)) {
-      await consume(tx, recorded, { paymentId: own.id, transaction: null })
-      await tellProven(tx, own, context.now())
-      return own
-    }
-    const facts = { signature: recorded.signature, blockHeight: landed.height, blockHash: landed.blockHash, fee: landed.feeAtomic }
-    return insertReceived({ ...context, db: tx }, recorded, { statuses, row: facts, transaction: null })
+    const row = await usedFor({ ...context, db: tx }, recorded, landed)
+    // It is unmatched no longer, whatever a person had assigned it to.
+    if (recorded.signature !== null) await markMatched(tx, { ...row, signature: recorded.signature }, row.id)
+    return row
   })
+}
+
+async function usedFor(context: Context, recorded: Known, landed: Landed): Promise<PaymentRecord> {
+  const statuses: PaymentStatus[] = landed.finalized ? ['confirmed', 'finalized'] : ['confirmed']
+  const own = await adoptOrder(context, recorded, landed)
+  if (own && isPaid(own.status)) {
+    await consume(context.db, recorded, { paymentId: own.id, transaction: null })
+    await tellProven(context.db, own, context.now())
+    return own
+  }
+  const facts = { signature: recorded.signature, blockHeight: landed.height, blockHash: landed.blockHash, fee: landed.feeAtomic }
+  return insertReceived(context, recorded, { statuses, row: facts, transaction: null })
 }
 
 export type Limits = { lastValidBlockHeight: number | null; builtHeight: number }

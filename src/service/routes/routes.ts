@@ -13,13 +13,18 @@ import { payoutRelease } from './payout-release.ts'
 import { paymentHistory } from './payment-history.ts'
 import { paymentList } from './payment-list.ts'
 import { paymentReceive } from './payment-receive.ts'
+import { paymentRefund } from './payment-refund.ts'
 import { paymentSend } from './payment-send.ts'
 import { paymentStatus } from './payment-status.ts'
 import { paymentSummary } from './payment-summary.ts'
 import { tokenInfo } from './token-info.ts'
 import { transactionReceive } from './transaction-receive.ts'
+import { transactionRefund } from './transaction-refund.ts'
 import { transactionSend } from './transaction-send.ts'
 import { transactionSubmitted } from './transaction-submitted.ts'
+import { unmatchedAssign } from './unmatched-assign.ts'
+import { unmatchedList } from './unmatched-list.ts'
+import { unmatchedUnassign } from './unmatched-unassign.ts'
 import { walletCreate } from './wallet-create.ts'
 import { walletList } from './wallet-list.ts'
 import { usage } from './usage.ts'
@@ -44,6 +49,11 @@ export const routes: Routes = {
   apiKeyDelete,
   usage,
   paymentSend,
+  paymentRefund,
+  transactionRefund,
+  unmatchedList,
+  unmatchedAssign,
+  unmatchedUnassign,
   walletCreate,
   walletList,
   payoutList,

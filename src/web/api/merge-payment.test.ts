@@ -36,14 +36,19 @@ function payment(change: Partial<PaymentStatusBody> = {}): PaymentStatusBody {
     metadata: null,
     paymentProof: null,
     failure: null,
-    attribution: { evidence: null, missing: [], transfer: null, request: null },
+    refundOf: null,
+    refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },
+    draft: false,
+    refundReason: null,
+    refundNote: null,
+    attribution: { evidence: null, missing: [], transfer: null, request: null, assigned: null },
     events: path.slice(0, path.indexOf(status) + 1).map((each, index) => ({ status: each, at: index, blockHeight: null, source: 'service' })),
     ...change,
   }
 }
 
 function row(paymentId: string, timestamp: number): PaymentRow {
-  const { amount, amountAtomic, network, asset, symbol, decimals, sender, recipient, resource, metadata } = payment()
+  const { amount, amountAtomic, network, asset, symbol, decimals, sender, recipient, resource, metadata, refundOf, refund, draft } = payment()
   return {
     paymentId,
     type: 'received',
@@ -61,6 +66,9 @@ function row(paymentId: string, timestamp: number): PaymentRow {
     signature: null,
     timestamp,
     metadata,
+    refundOf,
+    refund,
+    draft,
   }
 }
 

@@ -63,6 +63,9 @@ function stubDesk(asked: string[]): void {
     signature: null,
     timestamp: 10_000 - index,
     metadata: {},
+    refundOf: null,
+    refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },
+    draft: false,
   })
   vi.stubGlobal('fetch', (url: string, init: { body?: string }) => {
     const { pathname, searchParams } = new URL(url)

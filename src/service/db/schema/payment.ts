@@ -48,6 +48,9 @@ export const payment = service.table(
     evidence: text().$type<Evidence>(),
     /** The payment that this one returns, in whole or part. */
     refundOf: text(),
+    /** Why it was returned, in the words of whoever did. */
+    refundReason: text(),
+    refundNote: text(),
     signature: text(),
     /** What a client says it broadcast, until the chain shows it. Proves nothing and reserves nothing: `signature` is set from the chain alone. */
     reportedSignature: text(),
@@ -94,6 +97,10 @@ export const payment = service.table(
     index('payment_draft')
       .on(t.accountId, t.createdAt, t.id)
       .where(sql`draft`),
+    /** Drafts whose text is not erased yet. */
+    index('payment_draft_text')
+      .on(t.createdAt)
+      .where(sql`draft and unsigned_transaction is not null`),
     /** Orders that one transfer could pay, and payments between two wallets that are looked at together. */
     index('payment_pair').on(t.accountId, t.sender, t.recipient),
     index('payment_refund')
@@ -175,9 +182,16 @@ export const event = service.table(
     status: text().$type<PaymentStatus>().notNull(),
     source: text().$type<EventSource>().notNull(),
     blockHeight: bigint({ mode: 'number' }),
+    /** Of a draft, so that no feed has it. Triggers set it with the event and clear it with the draft. */
+    draft: boolean().notNull().default(false),
     at: at('at').notNull().defaultNow(),
   },
-  (t) => [index('event_payment').on(t.paymentId, t.id), index('event_account').on(t.accountId, t.id)],
+  (t) => [
+    index('event_payment').on(t.paymentId, t.id),
+    index('event_account')
+      .on(t.accountId, t.id)
+      .where(sql`not draft`),
+  ],
 )
 
 /** How far a watcher has read a chain. */

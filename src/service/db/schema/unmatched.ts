@@ -45,6 +45,10 @@ export const unmatchedTransfer = service.table(
     index('unmatched_transfer_open')
       .on(t.accountId, t.createdAt, t.id)
       .where(sql`matched_payment_id is null`),
+    /** An order has one transfer assigned at most. */
+    uniqueIndex('unmatched_transfer_assigned')
+      .on(t.assignedPaymentId)
+      .where(sql`assigned_payment_id is not null`),
     index('unmatched_transfer_unsettled')
       .on(t.network)
       .where(sql`finalized_at is null and matched_payment_id is null`),

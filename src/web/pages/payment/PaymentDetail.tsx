@@ -32,6 +32,8 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
     before.current = status
   }, [status, title, payment])
 
+  const { refundOf, refundReason } = payment
+  const details = { ...payment.metadata, ...(refundReason !== null && { description: refundReason }), ...(refundOf !== null && { refundOf }) }
   // A banner says these itself.
   const bannered = status === 'failed' || status === 'rolled_back'
   return (
@@ -52,7 +54,7 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
         <div className="grid min-w-0 content-start gap-4">
           <PaymentFacts network={network} payment={payment} />
           {network && <TruthCard network={network} payment={payment} />}
-          {payment.metadata && Object.keys(payment.metadata).length > 0 && <MetadataCard metadata={payment.metadata} />}
+          {Object.keys(details).length > 0 && <MetadataCard metadata={details} />}
         </div>
         <div className="grid min-w-0 content-start gap-4">
           <Card title={<Trans>What happened</Trans>}>

@@ -19,7 +19,10 @@ const back = (amountAtomic: string, change: Partial<PaymentRow> = {}): PaymentRo
   status: 'finalized',
   signature: null,
   timestamp: 1,
-  metadata: { refundOf: 'pay_1' },
+  metadata: null,
+  refundOf: 'pay_1',
+  refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },
+  draft: false,
   ...change,
 })
 
@@ -36,12 +39,12 @@ test('what arrived and what is under way is gone; what never left is not', () =>
 
 test('only the same asset between the same two counts', () => {
   const foreign = [
-    back('1', { metadata: { refundOf: 'pay_2' } }),
+    back('1', { refundOf: 'pay_2' }),
     back('2', { recipient: 'someone' }),
     back('3', { sender: 'someone' }),
     back('4', { asset: 'usdc' }),
     back('5', { network: 'eip155:2' }),
-    back('6', { metadata: null }),
+    back('6', { refundOf: null, metadata: { refundOf: 'pay_1' } }),
   ]
   expect(countReturned(payment, foreign)).toMatchObject({ returns: [], leftAtomic: 100n })
 })

@@ -1,7 +1,6 @@
 import type { PaymentRow, PaymentStatusBody } from '#contract/payment-body.ts'
 import { isPaid, type PaymentStatus } from '#contract/payment.ts'
 import { call } from '../../api/client.ts'
-import { refundOf } from '../payments/describe-row.ts'
 
 /** What went back of a payment, and what still can. Atomic units. */
 export type Returned = {
@@ -35,7 +34,7 @@ type Original = Pick<PaymentStatusBody, 'paymentId' | 'sender' | 'recipient' | '
 export function countReturned(payment: Original, rows: readonly PaymentRow[]): Returned {
   const returns = rows.filter(
     (row) =>
-      refundOf(row) === payment.paymentId &&
+      row.refundOf === payment.paymentId &&
       row.sender === payment.recipient &&
       row.recipient === payment.sender &&
       row.network === payment.network &&

@@ -47,7 +47,12 @@ const payment: PaymentStatusBody = {
   metadata: null,
   paymentProof: null,
   failure: null,
-  attribution: { evidence: null, missing: [], transfer: null, request: null },
+  refundOf: null,
+  refund: { state: 'none', refundedAtomic: '0', pendingAtomic: '0' },
+  draft: false,
+  refundReason: null,
+  refundNote: null,
+  attribution: { evidence: null, missing: [], transfer: null, request: null, assigned: null },
   events: [],
 }
 

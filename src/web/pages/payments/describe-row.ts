@@ -13,11 +13,6 @@ export function referenceOf({ metadata }: Pick<PaymentRow, 'metadata'>): string 
   return textOf(metadata?.['referenceId'])
 }
 
-/** The payment this one sends back, of which `metadata.refundOf` tells. */
-export function refundOf({ metadata }: Pick<PaymentRow, 'metadata'>): string | null {
-  return textOf(metadata?.['refundOf'])
-}
-
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value : null
 }

@@ -1,0 +1,27 @@
+import { inArray, sql } from 'drizzle-orm'
+import type { PaymentStatus } from '#contract/payment.ts'
+import type { Database } from '#postgres/open.ts'
+import { payment } from './schema/payment.ts'
+
+/** What went back of a payment, and what may still go: built or sent, and not decided. Atomic units. */
+export type RefundSums = { refunded: bigint; pending: bigint }
+
+const REFUNDED = ['confirmed', 'finalized'] as const satisfies PaymentStatus[]
+/** An order that is built counts until it has expired. What a reorganisation undid may land again. */
+const PENDING = ['created', 'pending', 'rolled_back'] as const satisfies PaymentStatus[]
+
+const sumOf = (statuses: readonly PaymentStatus[]) =>
+  sql<string>`coalesce(sum(${payment.amount}) filter (where ${inArray(payment.status, [...statuses])}), 0)::text`
+
+/** What went back of each of these payments; nothing for those that are not in the answer. One query. */
+export async function readRefunds(db: Database, paymentIds: readonly string[]): Promise<Map<string, RefundSums>> {
+  if (paymentIds.length === 0) return new Map()
+  const rows = await db
+    .select({ refundOf: payment.refundOf, refunded: sumOf(REFUNDED), pending: sumOf(PENDING) })
+    .from(payment)
+    .where(inArray(payment.refundOf, [...paymentIds]))
+    .groupBy(payment.refundOf)
+  return new Map(
+    rows.flatMap(({ refundOf, refunded, pending }) => (refundOf === null ? [] : [[refundOf, { refunded: BigInt(refunded), pending: BigInt(pending) }]])),
+  )
+}

@@ -1,0 +1,61 @@
+import type { EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
+
+type Ledger = 'paymentRefund' | 'transactionRefund' | 'unmatchedList' | 'unmatchedAssign' | 'unmatchedUnassign'
+type Examples = { [K in Ledger]: { request: EndpointRequest<K>; reply: EndpointReply<K> } }
+
+/** Refunds of a payment, and money that may pay it. `built`: the answer that its unsigned transaction came with. */
+export function ledgerExamples({ status, built }: { status: EndpointReply<'paymentStatus'>; built: EndpointReply<'transactionSend'> }): Examples {
+  const { paymentId, network, asset, symbol, decimals, amount, amountAtomic, timestamp } = status
+  const refundId = 'pay_4tVn8pKcSxWb2hQyZrEuMd'
+  const refund = { paymentId, amount: 0.004, reason: 'One of two articles was out of stock.' }
+  const returned = { amount: 0.004, amountAtomic: '4000000000000000', sender: status.recipient, recipient: status.sender, resource: null, refundOf: paymentId }
+  const transferId = 'umt_9sLk2mWqXv5cTzRbNpYdFh'
+  const transfer = {
+    transferId,
+    network,
+    signature: '0x5b1d6c8c0e3f4a2b9d7e6f5a4c3b2a190817263544f3e2d1c0bfae9d8c7b6a59',
+    sender: status.sender,
+    recipient: status.recipient,
+    asset,
+    symbol,
+    decimals,
+    amount,
+    amountAtomic,
+    blockHeight: 21_456_789,
+    timestamp,
+    candidates: [{ paymentId, status: 'expired' as const, timestamp: timestamp - 60_000, metadata: { referenceId: 'order-42' } }],
+    assigned: null,
+  }
+  const assignment = { paymentId, by: 'Ana', note: 'The customer sent us the transaction.' }
+  return {
+    paymentRefund: {
+      request: { body: refund },
+      reply: {
+        ...status,
+        ...returned,
+        paymentId: refundId,
+        mode: 'hosted',
+        direction: 'sent',
+        refundReason: refund.reason,
+        expiresAt: null,
+        lastValidBlockHeight: null,
+        estimatedConfirmation: '20-41 seconds',
+      },
+    },
+    transactionRefund: {
+      request: { body: refund },
+      reply: {
+        ...built,
+        ...returned,
+        paymentId: refundId,
+        decoded: { type: 'eip1559', chainId: 8453, nonce: 5, to: returned.recipient, value: returned.amountAtomic, gas: '21000' },
+      },
+    },
+    unmatchedList: { request: { query: { limit: '50' } }, reply: { success: true, total: 1, transfers: [transfer] } },
+    unmatchedAssign: {
+      request: { params: { transferId }, body: assignment },
+      reply: { success: true, transfer: { ...transfer, assigned: { ...assignment, at: timestamp + 3_600_000 } } },
+    },
+    unmatchedUnassign: { request: { params: { transferId }, body: { by: assignment.by } }, reply: { success: true, transfer } },
+  }
+}

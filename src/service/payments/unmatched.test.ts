@@ -1,0 +1,238 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Hex, TypedDataDefinition } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { ENGINES } from '#testing/postgres.ts'
+import { proveTxid } from '#testing/proofs.ts'
+import { eventually, openAccount, openContext, ownWallet, type OpenedContext } from '#testing/service-context.ts'
+import { claim } from '../db/schema/proof.ts'
+import { receivePayment } from '../proofs/receive.ts'
+import { followOnce } from '../watchers/follow.ts'
+import { buildTransaction } from './build.ts'
+import { reportSubmitted } from './report.ts'
+import { readPaymentBody } from './status.ts'
+import { assignUnmatched, unassignUnmatched } from './unmatched-assign.ts'
+import { readUnmatched } from './unmatched-list.ts'
+
+/** Money that arrived and that nothing ties to an order: its wallet replaced the fees, and its sender is not verified. */
+
+const ETH = 10n ** 18n
+const PAID = ETH / 100n
+const RESOURCE = 'https://shop.example/a'
+
+let evm: EvmFixture
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 2 })
+  await evm.mine()
+})
+afterAll(() => evm?.[Symbol.asyncDispose]())
+
+describe.each(ENGINES)('on %s', (engine) => {
+  let opened: OpenedContext
+
+  beforeAll(async () => {
+    opened = await openContext([evm.network], { engine })
+  })
+  afterAll(() => opened?.[Symbol.asyncDispose]())
+
+  async function follow(): Promise<void> {
+    const [chain] = opened.context.chains.values()
+    if (!chain) throw new Error('no chain')
+    const tip = Number(await evm.client.getBlockNumber())
+    await eventually(
+      () => chain.head(),
+      ({ height }) => height >= tip,
+    )
+    expect((await followOnce(opened.context, chain, { expiredToo: true })).failures).toEqual([])
+  }
+
+  type Parties = { payer: PrivateKeyAccount; payee: Hex }
+
+  const order = ({ payer, payee }: Parties, reference: string) =>
+    buildTransaction(opened.context, opened.actor, {
+      walletAddress: payer.address,
+      recipientAddress: payee,
+      amount: '0.01',
+      resource: RESOURCE,
+      metadata: { referenceId: reference },
+      senderVerified: false,
+    })
+
+  /** Two equal orders of an unverified payer, and a transfer with fees of its own that fits both. */
+  async function unmatched() {
+    const [payer, { address: payee }] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
+    await ownWallet(opened, payee)
+    const orders = [await order({ payer, payee }, 'one'), await order({ payer, payee }, 'two')] as const
+    await evm.mine()
+    const fees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
+    const bytes = await payer.signTransaction({ type: 'eip1559', chainId: 31_337, nonce: 0, ...fees, to: payee, value: PAID })
+    const signature = await evm.client.sendRawTransaction({ serializedTransaction: bytes })
+    await evm.mine(3)
+    await follow()
+    const [transfer] = await listed(signature)
+    if (!transfer) throw new Error('the transfer is not listed')
+    return { payer, payee, signature, transfer, first: orders[0].paymentId, second: orders[1].paymentId }
+  }
+
+  const list = (actor = opened.actor) => readUnmatched(opened.context, actor, { limit: 500, offset: 0 })
+  const listed = async (signature: string) => (await list()).transfers.filter((transfer) => transfer.signature === signature)
+  const body = (paymentId: string) => readPaymentBody(opened.context, paymentId)
+  const assign = (transferId: string, input: Parameters<typeof assignUnmatched>[2], actor = opened.actor) =>
+    assignUnmatched(opened.context, { actor, transferId }, input)
+  const unassign = (transferId: string, actor = opened.actor) => unassignUnmatched(opened.context, { actor, transferId }, {})
+  const claimsOf = (signature: string) =>
+    opened.context.db
+      .select()
+      .from(claim)
+      .where(eq(claim.key, `txid:${signature}`))
+
+  /** The payer says with a signature which order its transaction pays. */
+  async function sign(payer: PrivateKeyAccount, paymentId: string, signature: string) {
+    const { attribution } = await body(paymentId)
+    const request: unknown = attribution.request
+    const payerSignature = await payer.signTypedData(request as TypedDataDefinition)
+    return reportSubmitted(opened.context, opened.actor, { paymentId, signature, payerSignature })
+  }
+
+  test('it is shown to the payee with the orders it fits, and to nobody else', async () => {
+    const { transfer, signature, first, second, payer, payee } = await unmatched()
+    expect(transfer).toMatchObject({
+      transferId: expect.stringMatching(/^umt_/),
+      network: evm.network.network,
+      sender: payer.address,
+      recipient: payee,
+      symbol: 'ETH',
+      amount: { value: '0.01' },
+      amountAtomic: PAID.toString(),
+      assigned: null,
+    })
+    expect(transfer.candidates).toEqual([
+      { paymentId: first, status: 'created', timestamp: expect.any(Number), metadata: { referenceId: 'one' } },
+      { paymentId: second, status: 'created', timestamp: expect.any(Number), metadata: { referenceId: 'two' } },
+    ])
+    expect((await body(first)).attribution).toMatchObject({ evidence: null, missing: ['payer_signature', 'sender_verification'], transfer: signature })
+    expect(await list(await openAccount(opened.context))).toEqual({ success: true, total: 0, transfers: [] })
+    const page = await readUnmatched(opened.context, opened.actor, { limit: 1, offset: 0 })
+    expect(page).toMatchObject({ total: (await list()).total, transfers: [{ signature }] })
+  })
+
+  test('a person assigns it to an order: that is recorded, moves no status, claims the transfer, and can be undone', async () => {
+    const { transfer, signature, first, second } = await unmatched()
+    const { transferId } = transfer
+    const before = await body(first)
+    const assigned = { paymentId: first, by: 'Ana', note: 'She called.' }
+    expect(await assign(transferId, assigned)).toMatchObject({ transfer: { assigned: { ...assigned, at: expect.any(Number) } } })
+    const after = await body(first)
+    expect(after.attribution.assigned).toEqual({ transferId, transfer: signature, by: 'Ana', at: expect.any(Number), note: 'She called.' })
+    expect({ ...after, confirmations: 0, attribution: null }).toEqual({ ...before, confirmations: 0, attribution: null })
+    expect(await claimsOf(signature)).toMatchObject([{ paymentId: first, exclusive: true, scope: opened.actor.accountId }])
+
+    // Once more changes nothing; another order is refused until it is undone.
+    expect(await assign(transferId, { paymentId: first, by: 'Ben' })).toMatchObject({ transfer: { assigned } })
+    await expect(assign(transferId, { paymentId: second })).rejects.toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      facts: { details: { paymentId: expect.stringContaining(first) } },
+    })
+    expect((await unassign(transferId)).transfer.assigned).toBeNull()
+    expect((await unassign(transferId)).transfer.assigned).toBeNull()
+    expect(await claimsOf(signature)).toEqual([])
+    expect((await body(first)).attribution.assigned).toBeNull()
+    expect(await assign(transferId, { paymentId: second })).toMatchObject({ transfer: { assigned: { paymentId: second, by: null, note: null } } })
+  })
+
+  test('only an own unpaid order whose terms it fits can have it, and one transfer at most', async () => {
+    const [one, other] = [await unmatched(), await unmatched()]
+    const { transferId } = one.transfer
+    const stranger = await openAccount(opened.context)
+    await expect(assign(transferId, { paymentId: one.first }, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(unassign(transferId, stranger)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const late = await order(one, 'late')
+    const theirs = await buildTransaction(opened.context, stranger, { walletAddress: one.payer.address, recipientAddress: one.payee, amount: '0.01' })
+    for (const paymentId of [other.first, late.paymentId, theirs.paymentId, 'pay_1111111111111111111111']) {
+      await expect(assign(transferId, { paymentId })).rejects.toMatchObject({
+        code: 'INVALID_PARAMETERS',
+        facts: { details: { paymentId: expect.any(String) } },
+      })
+    }
+
+    // A second transfer of the same payer fits both orders as well.
+    const fees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
+    const bytes = await one.payer.signTransaction({ type: 'eip1559', chainId: 31_337, nonce: 1, ...fees, to: one.payee, value: PAID })
+    const signature = await evm.client.sendRawTransaction({ serializedTransaction: bytes })
+    await evm.mine(3)
+    await follow()
+    const [again] = await listed(signature)
+    await assign(transferId, { paymentId: one.first })
+    await expect(assign(again?.transferId ?? '', { paymentId: one.first })).rejects.toMatchObject({
+      facts: { details: { paymentId: expect.stringContaining('another') } },
+    })
+    expect(await claimsOf(signature)).toEqual([])
+  })
+
+  test('of assignments at once to two orders one is made', async () => {
+    const { transfer, signature, first, second } = await unmatched()
+    const outcomes = await Promise.allSettled([first, second, first, second].map((paymentId) => assign(transfer.transferId, { paymentId })))
+    const made = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value.transfer.assigned?.paymentId] : []))
+    expect(new Set(made).size).toBe(1)
+    for (const outcome of outcomes) if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'INVALID_PARAMETERS' })
+    const [row] = await claimsOf(signature)
+    expect(row?.paymentId).toBe(made[0])
+  })
+
+  test("a payer's signature outranks a person's assignment, to the same order and to another", async () => {
+    for (const chosen of ['first', 'second'] as const) {
+      const made = await unmatched()
+      const { transfer, signature, payer, first, second } = made
+      await assign(transfer.transferId, { paymentId: made[chosen], by: 'Ana' })
+      await sign(payer, first, signature)
+      await follow()
+      expect(await body(first)).toMatchObject({ status: 'confirmed', attribution: { evidence: 'payer_signature' } })
+      expect(await body(second)).toMatchObject({ status: 'created', attribution: { assigned: null } })
+      expect(await listed(signature)).toEqual([])
+      // Nobody gives it back any more.
+      await expect(unassign(transfer.transferId)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+      expect(await claimsOf(signature)).toMatchObject([{ paymentId: first }])
+    }
+  })
+
+  test("a proof of the transfer outranks a person's assignment, and a refused proof leaves it", async () => {
+    const { transfer, signature, payer, payee, first } = await unmatched()
+    await assign(transfer.transferId, { paymentId: first })
+    const network = evm.network.network
+    const receive = async (resource: string, signer: PrivateKeyAccount) =>
+      receivePayment(opened.context, opened.actor, {
+        walletAddress: payee,
+        paymentProof: await proveTxid({ payer, payTo: payee, txRef: signature, network, amount: PAID, url: resource, signer }),
+        expectedAmount: '0.01',
+        resource,
+        timeout: 10,
+      })
+    await expect(receive('https://shop.example/b', await evm.wallet(0n))).rejects.toBeDefined()
+    expect(await claimsOf(signature)).toMatchObject([{ paymentId: first }])
+    const answer = await receive('https://shop.example/b', payer)
+    expect(answer).toMatchObject({ verified: true, status: 'confirmed' })
+    expect(answer.paymentId).not.toBe(first)
+    expect(await listed(signature)).toEqual([])
+    expect(await claimsOf(signature)).toMatchObject([{ paymentId: answer.paymentId }])
+    expect((await body(first)).attribution.assigned).toBeNull()
+  })
+
+  test('what was used up by a proof is not unmatched, whatever orders it fits', async () => {
+    const [payer, { address: payee }] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
+    await ownWallet(opened, payee)
+    await order({ payer, payee }, 'planted')
+    await evm.mine()
+    const fees = { gas: 21_000n, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 10n ** 9n }
+    const bytes = await payer.signTransaction({ type: 'eip1559', chainId: 31_337, nonce: 0, ...fees, to: payee, value: PAID })
+    const signature = await evm.client.sendRawTransaction({ serializedTransaction: bytes })
+    await evm.mine(3)
+    const resource = 'https://shop.example/b'
+    const paymentProof = await proveTxid({ payer, payTo: payee, txRef: signature, network: evm.network.network, amount: PAID, url: resource })
+    const asked = { walletAddress: payee, paymentProof, expectedAmount: '0.01', resource, timeout: 10 }
+    expect(await receivePayment(opened.context, opened.actor, asked)).toMatchObject({ status: 'confirmed' })
+    await follow()
+    expect(await listed(signature)).toEqual([])
+  })
+})
