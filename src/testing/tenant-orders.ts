@@ -3,7 +3,7 @@ import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { at, succeed, textAt, type ApiReply } from './api-client.ts'
-import { isPaidRow, readStatus, readView, takersOf, type View } from './tenant-ledger.ts'
+import { readStatus, readUnmatched, readView, takersOf, type UnmatchedTransfer, type View } from './tenant-ledger.ts'
 import type { Tenant, Tenants } from './two-tenants.ts'
 
 /** An order as its merchant had it built, and what its payer was given to sign. */
@@ -100,6 +100,18 @@ export async function untilStatus(t: Tenants, { tenant, paymentId }: { tenant: T
 export const untilPaid = (t: Tenants, tenant: Tenant, { paymentId }: Pick<Order, 'paymentId'>) =>
   untilStatus(t, { tenant, paymentId }, ['confirmed', 'finalized'])
 
+/** Makes blocks until a merchant's money that belongs to no order is listed with this transfer. @throws Error where the service has no such list */
+export async function untilUnmatched(t: Tenants, tenant: Tenant, signature: string): Promise<UnmatchedTransfer> {
+  succeed(await tenant.api.get('/unmatched'))
+  const transfers = await t.until(
+    () => readUnmatched(tenant),
+    (list) => list.some((transfer) => transfer.signature === signature),
+  )
+  const transfer = transfers.find((each) => each.signature === signature)
+  if (!transfer) throw new Error('The transfer is not there any more.')
+  return transfer
+}
+
 /** Makes blocks until the service has decided on every one of these transfers, and has had one more look at the chain since. */
 export async function untilDecided(t: Tenants, signatures: readonly string[], tenants: readonly Tenant[] = [t.a, t.b, t.c]): Promise<View> {
   // More than the blocks for which equal candidates may wait for a report.
@@ -118,9 +130,4 @@ export async function lookAgain(t: Tenants): Promise<void> {
   const order = await buildOrder(t.b, { from: payer.address, to: t.b.payout.evm.address, amount: 0.001 })
   await payOrder(t, payer, order)
   await untilPaid(t, t.b, order)
-}
-
-/** Whether any payment of an account is paid by this transfer. */
-export function isPaidBy(view: View, tenant: Tenant, signature: string): boolean {
-  return (view.rows.get(tenant.name) ?? []).some((row) => row.signature === signature && isPaidRow(row))
 }

@@ -88,6 +88,8 @@ export async function openTenants(options: { solana?: boolean } = {}) {
       if (!solana) throw new Error('This harness was opened without Solana.')
       return solana
     },
+    /** Who pays for transactions on Solana that the facilitator settles. */
+    feePayer: facilitator.solana.publicKey.toBase58(),
     usdc: tokens.usdc,
     eth: assetOf(tokens.network, 'ETH'),
     /** A payer with ether and USDC. */
@@ -190,6 +192,7 @@ async function openSolana(facilitator: Keypair) {
   return {
     ...fixture,
     network: { ...fixture.network, assets, rpcUrls: [clock.url] },
+    sol: assetOf(fixture.network, 'SOL'),
     fund,
     /** A payer with SOL and USDC. */
     async payer(): Promise<Keypair> {
