@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { Keypair, PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
@@ -19,7 +20,6 @@ import { startEvm, startSolana, type EvmFixture } from './local-chains.ts'
 import { balanceOnEvm, balanceOnSolana, give } from './local-tokens.ts'
 import { createTestDatabase } from './postgres.ts'
 import { startRightTime } from './right-time.ts'
-import { eventually } from './service-context.ts'
 import { createTokens, deployTokens, type EvmTokens } from './token-payers.ts'
 
 /** A wallet that signs the texts by which people prove that it is theirs. */
@@ -104,13 +104,24 @@ export async function openTenants(options: { solana?: boolean } = {}) {
       return { id: made.id, api: new ApiClient(service.url, made.key) }
     },
     balance: (network: string, asset: Asset, owner: string) => balanceOf({ evm, solana }, { network, asset, owner }),
-    /** Makes a block and reads, until it holds. */
-    until: <T>(read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> =>
-      eventually(async () => {
-        await evm.mine()
-        return read()
-      }, holds),
+    until: <T>(read: () => Promise<T>, holds: (value: T) => boolean) => untilHolds(evm, read, holds),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
+
+const POLL_MS = 100
+/** Attacks that succeed leave conditions that never hold: a test of them should not take longer than it must. */
+const DEADLINE_MS = 12_000
+
+/** Makes a block and reads, until it holds; slowly enough for the limits of one key. */
+async function untilHolds<T>(evm: EvmFixture, read: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  const deadline = Date.now() + DEADLINE_MS
+  for (;;) {
+    await evm.mine()
+    const value = await read()
+    if (holds(value)) return value
+    if (Date.now() > deadline) throw new Error(`It did not come to this within ${DEADLINE_MS} ms: ${inspect(value, { depth: 5 })}`)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
 }
 
