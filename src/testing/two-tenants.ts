@@ -99,9 +99,9 @@ export async function openTenants(options: { solana?: boolean } = {}) {
       return account
     },
     /** A further key of a tenant, with fewer scopes. */
-    async keyOf(tenant: Tenant, scopes: readonly Scope[]): Promise<{ id: string; api: ApiClient }> {
+    async keyOf(tenant: Tenant, scopes: readonly Scope[]): Promise<{ id: string; key: string; api: ApiClient }> {
       const made = await createKey(context.db, { accountId: tenant.accountId, name: 'further', scopes, plan: 'premium', environment: 'test' })
-      return { id: made.id, api: new ApiClient(service.url, made.key) }
+      return { ...made, api: new ApiClient(service.url, made.key) }
     },
     balance: (network: string, asset: Asset, owner: string) => balanceOf({ evm, solana }, { network, asset, owner }),
     until: <T>(read: () => Promise<T>, holds: (value: T) => boolean) => untilHolds(evm, read, holds),
