@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { at, classOf } from '#testing/api-client.ts'
-import { expectLedger, readHoldings, readRows, type Baseline } from '#testing/tenant-ledger.ts'
+import { expectLedger, readHoldings, readRows, readStatus, type Baseline } from '#testing/tenant-ledger.ts'
+import { proveMemo } from '#testing/proofs.ts'
+import { buildOrder, paySolanaOrder, report, untilPaid } from '#testing/tenant-orders.ts'
 import { atFacilitator, EVM_METHODS, makeProof, payeeOf, receive, settleAlone, SOLANA_METHODS, type Presented } from '#testing/tenant-proofs.ts'
 import { openTenants, type Tenants } from '#testing/two-tenants.ts'
 
@@ -73,11 +75,26 @@ describe.each([...EVM_METHODS, ...SOLANA_METHODS])('%s', (method) => {
       atFacilitator({ api: t.keyless }, 'settle', proof),
     ])
     expect([classOf(other), classOf(settled)]).toEqual([REFUSED_HERE, REFUSED_THERE])
-    expect([own, again].map(({ body }) => [at(body, 'verified'), at(body, 'alreadyProcessed')]).toSorted()).toEqual([
-      [true, false],
-      [true, true],
-    ])
+    const told = [own, again].map(({ body }) => at(body, 'alreadyProcessed')).toSorted((x, y) => Number(x) - Number(y))
+    expect([at(own.body, 'verified'), at(again.body, 'verified'), ...told]).toEqual([true, true, false, true])
   })
+})
+
+test('an order on Solana is its payer’s by its memo: an equal one of another account stays unpaid, and its payment buys nothing there', async () => {
+  const payer = await t.solana.payer()
+  const terms = { from: payer.publicKey.toBase58(), to: payeeOf(t.a, 'solana txid'), amount: 0.02 }
+  const planted = await buildOrder(t.b, terms)
+  const own = await buildOrder(t.a, { ...terms, resource: 'https://shop.example/order' })
+  const signature = await paySolanaOrder(t, payer, own)
+  await report(t.b, planted, signature)
+  await untilPaid(t, t.a, own)
+  expect(at((await readStatus(t.b, planted.paymentId)).body, 'status')).not.toMatch(/confirmed|finalized/)
+  const [network, resource, memo] = [t.solana.network.network, 'https://shop.example/other', own.paymentId]
+  const money = { asset: t.solana.sol, amount: 0.02, atomic: 20_000_000n }
+  const header = proveMemo({ network, payTo: terms.to, lamports: money.atomic, memo, url: resource }, signature)
+  const proof: Presented = { method: 'solana txid', header, payTo: terms.to, network, resource, memo, ...money, extra: { assetTransferMethod: 'txid' } }
+  expect([classOf(await receive(t.b, proof)), classOf(await atFacilitator({ api: t.keyless }, 'settle', proof))]).toEqual([REFUSED_HERE, REFUSED_THERE])
+  expect(classOf(await receive(t.a, proof))).toMatch(/^INVALID_PAYMENT_PROOF (already_used|resource_mismatch)$/)
 })
 
 test('the books of the seller are those of the chain', () => expectLedger(t, t.a, before))
