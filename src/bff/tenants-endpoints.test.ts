@@ -12,9 +12,9 @@ import { asReply, openProxy, type TenantProxy } from '#testing/tenant-proxy.ts'
 import { evmSigner, openTenants, type Tenants } from '#testing/two-tenants.ts'
 
 /**
- * Who may do what at the proxy: every endpoint that browsers are offered, asked about what belongs to a buyer and to the seller, by nobody, by
- * an anonymous visitor with a payment of its own, by somebody signed in with another wallet, and by the operator. Whoever adds an endpoint
- * says here what strangers get.
+ * Who may do what at the proxy: every endpoint that browsers are offered, asked about what belongs to a buyer and to the seller, without a
+ * session, by an anonymous visitor who made another payment, by a visitor signed in with another wallet, and by the operator. A new endpoint
+ * needs a row here that says what strangers get.
  */
 
 type Cell = {
@@ -121,7 +121,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
     },
   ],
   'GET /usage': [{ ...OPERATOR, ...plain('/usage') }],
-  // What the operator's pages need of these, and nobody else's.
+  // Offered, if at all, to the operator alone.
   'GET /unmatched': [{ ...OPERATOR, ...plain('/unmatched') }],
   'POST /unmatched/:transferId/assign': [
     { ...OPERATOR, request: ({ transferId, open }) => ({ path: `/unmatched/${transferId}/assign`, body: { paymentId: open } }) },
@@ -266,7 +266,7 @@ test('strangers change and learn nothing', async () => {
     }
   }
   expect.soft(cells.answers).toEqual(cells.right)
-  expect.soft(await snapshot(), 'what the seller and the buyer read of their own').toEqual(before)
+  expect.soft(await snapshot(), 'what the seller and the buyer read of their accounts').toEqual(before)
   expect.soft(listAt((await t.a.api.get('/payments?limit=500')).body, 'payments').filter((row) => made.includes(textAt(row, 'paymentId')))).toEqual([])
 })
 
@@ -290,7 +290,7 @@ function secretsIn({ text }: ApiReply): string[] {
   return [facts.paid, facts.open, facts.key, facts.hash, SECRET].filter((secret) => text.includes(secret))
 }
 
-/** What the seller and the buyer read of their own. */
+/** What the seller and the buyer read of their accounts. */
 async function snapshot(): Promise<unknown> {
   const ofSeller = await readOwn((path) => t.a.api.get(path), MERCHANT_READS)
   const ofBuyer = await readOwn(

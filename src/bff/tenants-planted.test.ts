@@ -50,7 +50,7 @@ async function order(browser: Browser, terms: OrderTerms): Promise<Order> {
 const report = (browser: Browser, { paymentId }: Pick<Order, 'paymentId'>, signature: string, more: object = {}) =>
   browser.post('/api/transaction/submitted', { paymentId, signature, ...more }).then(asReply)
 
-/** Each buyer has a browser of its own. */
+/** One browser for each buyer. */
 function visitors(buyerOf: (payer: PrivateKeyAccount) => Promise<Browser>, thief: Browser): Actors {
   const buyers = new Map<PrivateKeyAccount, Browser>()
   const browserOf = async (payer: PrivateKeyAccount) => {
@@ -68,7 +68,7 @@ function visitors(buyerOf: (payer: PrivateKeyAccount) => Promise<Browser>, thief
 describe.each([
   ['an anonymous thief, anonymous buyers who keep the fees', ANONYMOUS, async () => visitors(async () => proxy.browser(), proxy.browser())],
   [
-    'a thief signed in with a wallet of its own, buyers signed in with theirs',
+    'a thief signed in with another wallet, buyers signed in with theirs',
     SIGNED_IN,
     async () => visitors((payer) => proxy.signedIn(evmSigner(payer)), await proxy.signedIn(evmSigner(await t.payer()))),
   ],
@@ -97,7 +97,7 @@ describe.each([
     ))
 })
 
-test('a bare transfer is not a planted order’s, whoever reports it', async () => {
+test('a bare transfer does not confirm a planted order that the thief reports', async () => {
   const payer = await t.payer()
   const planted = await order(thief, { from: payer.address, to: t.a.payout.evm.address, amount: 0.03 })
   const hash = await payPlain(t, payer, { to: t.a.payout.evm.address, value: 3n * 10n ** 16n })

@@ -12,7 +12,8 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 
 /**
  * Who may do what: every endpoint, asked about what belongs to merchant A, by A, by another merchant, by an account that owns nothing,
- * without a key, with a wrong one, and with one that lacks the scope. Whoever adds an endpoint says here what strangers get.
+ * without a key, with a wrong one, and with one that lacks the scope. A new endpoint needs a row here
+ * that says what strangers get.
  */
 
 type Cell = {
@@ -121,7 +122,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'GET /api-keys': [plain('/api-keys')],
   'POST /api-keys': [
     {
-      about: 'a key of one’s own',
+      about: 'a new key',
       request: () => ({ path: '/api-keys', body: { name: 'mine', scopes: ['payment:read'], environment: 'test' } }),
       own: 'ALLOWED',
       foreign: 'ALLOWED',
@@ -134,7 +135,7 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'GET /usage': [plain('/usage'), { ...plain('', 'a key'), request: ({ keys }) => ({ path: `/usage?keyId=${keys[0]}` }), foreign: ['ALLOWED', 'NOT_FOUND'] }],
   'GET /wallets': [plain('/wallets')],
   'POST /wallets': [
-    { about: 'a wallet of one’s own', request: () => ({ path: '/wallets', body: { family: 'evm', name: 'mine' } }), own: 'ALLOWED', foreign: 'ALLOWED' },
+    { about: 'a new wallet', request: () => ({ path: '/wallets', body: { family: 'evm', name: 'mine' } }), own: 'ALLOWED', foreign: 'ALLOWED' },
   ],
   'POST /wallets/payout/challenge': [
     {
@@ -240,20 +241,20 @@ test('strangers change and learn nothing', async () => {
     t.url,
     t.b.key.replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')),
   )
-  const callers = { B: t.b.api, C: t.c.api, 'nobody’s key': t.keyless, 'a wrong key': wrong }
+  const callers = { B: t.b.api, C: t.c.api, 'no key': t.keyless, 'a wrong key': wrong }
   const cells = new Cells()
   for (const { endpoint, about, request, foreign, keyless } of CELLS) {
     const asked = { method: endpoint.split(' ')[0] ?? '', ...request(facts) }
     for (const [caller, client] of Object.entries(callers)) {
       const reply = await client.send(asked)
-      const wanted = caller === 'nobody’s key' ? (keyless ?? 'UNAUTHORIZED') : caller === 'a wrong key' ? 'UNAUTHORIZED' : foreign
+      const wanted = caller === 'no key' ? (keyless ?? 'UNAUTHORIZED') : caller === 'a wrong key' ? 'UNAUTHORIZED' : foreign
       const cell = `${endpoint}, ${about}, by ${caller}`
       cells.add(cell, wanted, classOf(reply))
       if (reply.status < 300) expect(secretsIn(reply), cell).toEqual([])
     }
   }
   expect.soft(cells.answers).toEqual(cells.right)
-  expect.soft(await snapshot(), 'what A reads of its own').toEqual(before)
+  expect.soft(await snapshot(), 'what A reads of A').toEqual(before)
   expect
     .soft(socket.messages.filter(({ type }) => ['payment', 'verification', 'settlement'].includes(type)).map(({ type, status }) => `${type} ${status}`))
     .toEqual([])

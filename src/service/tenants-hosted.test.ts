@@ -5,13 +5,13 @@ import { report, requestOrder, untilDecided, untilStatus } from '#testing/tenant
 import { openTenants, type Tenant, type Tenants } from '#testing/two-tenants.ts'
 
 /**
- * A pays from a managed wallet. Whoever knows the usual payee and the usual amount plants a local order from that wallet and reports the hash
- * as soon as the network shows it: the payment stays the one the service signed.
+ * A pays from a managed wallet. A thief who knows the usual payee and the usual amount plants a local order from that wallet and
+ * reports the hash as soon as the network shows it. The payment stays the one that the service signed.
  */
 
 type Scenario = {
   name: string
-  /** Who looks first at a confirmed payment, the monitor or the thief's report, is a race: each is run more than once. */
+  /** Whether the monitor or the thief's report is first at a confirmed payment is a race: each scenario is run more than once. */
   round: number
   thief: 'B' | 'C' | 'A'
   /** Whether the planted order has expired before A pays. */
@@ -61,7 +61,7 @@ beforeAll(async () => {
     await Promise.all(now.filter(({ expired }) => !expired).map(plant))
     await Promise.all(now.map((scenario) => pay(scenario, recipients.get(scenario) ?? '')))
     await reportPlanted(now)
-    // Enough blocks to confirm: from here on the first who looks decides.
+    // Enough blocks to confirm: from here on the monitor races the reports.
     await t.evm.mine(2)
     await reportPlanted(now)
   }

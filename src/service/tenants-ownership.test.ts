@@ -95,7 +95,7 @@ describe.each([...EVM_METHODS, ...SOLANA_METHODS])('a payee that nobody has prov
     for (const tenant of [t.a, t.c]) expect((await readRows(tenant)).filter((row) => row.recipient === wallet.address && isPaidRow(row))).toHaveLength(1)
   })
 
-  test('once its owner consumed the proof, nobody else does: not after release, nor after another account has proven it', async () => {
+  test('once its owner consumed the proof, no other account does: not after release, nor after another account has proven it', async () => {
     const wallet = await newPayee(method)
     succeed(await provePayout(t.a, wallet))
     const proof = await proofTo(wallet)

@@ -7,7 +7,7 @@ import { atFacilitator, EVM_METHODS, makeProof, payeeOf, receive, settleAlone, S
 import { openTenants, type Tenants } from '#testing/two-tenants.ts'
 
 /**
- * Whoever sees a buyer's proof, or reads a Solana payment's signature and memo from the chain, presents it before its seller does: under the
+ * A thief sees a buyer's proof, or reads a Solana payment's signature and memo from the chain, and presents it before its seller does: under the
  * key of another merchant, under a key of an account that owns nothing, and without a key. The seller's payee is owned: only its owner
  * consumes, and the buyer never reads that the payment was used.
  */
@@ -59,7 +59,7 @@ describe.each([...EVM_METHODS, ...SOLANA_METHODS])('%s', (method) => {
 
   test('is neither verified nor settled by the hands of a stranger', async () => {
     expect(classOf(await atFacilitator(t.b, 'verify', proof))).toBe(REFUSED_THERE)
-    // Tokens of Solana name who pays the network: the facilitator, not the payee.
+    // Tokens of Solana name a fee payer: the facilitator, not the payee.
     const elsewhere = method === 'solana token' ? ['INVALID_PAYMENT_PROOF fee_payer_mismatch'] : []
     expect([REFUSED_HERE, ...elsewhere]).toContain(classOf(await settleAlone(t.b, proof)))
     expect(classOf(await atFacilitator({ api: t.keyless }, 'verify', proof))).toBe(REFUSED_THERE)

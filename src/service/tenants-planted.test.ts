@@ -49,7 +49,7 @@ describe.each(SCENARIOS)('$asset: $name', (scenario) => {
   })
 })
 
-test('a bare transfer is nobody’s order: it waits for its payee, and confirms no planted one', async () => {
+test('a bare transfer confirms no planted order: it waits for its payee', async () => {
   const payer = await t.payer()
   const terms = { from: payer.address, to: t.a.payout.evm.address, amount: 0.02 }
   const [planted, own] = [await buildOrder(t.b, terms), await buildOrder(t.c, terms)]

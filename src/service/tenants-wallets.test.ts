@@ -6,7 +6,7 @@ import { payByAuthorization, signEvidence } from '#testing/tenant-evidence.ts'
 import { expectLedger, expectNoDrafts, readHoldings, readRows, readStatus, readUnmatched, type Baseline } from '#testing/tenant-ledger.ts'
 import {
   buildOrder,
-  lookAgain,
+  untilMonitored,
   nonceOf,
   payOrder,
   RAISED_FEES,
@@ -48,9 +48,9 @@ async function attributionOf(order: Order): Promise<unknown> {
   return at((await readStatus(t.a, order.paymentId)).body, 'attribution')
 }
 
-/** What the service says of the order once it has looked at everything on the chain. */
-async function statusAfterLook(order: Order): Promise<string> {
-  await lookAgain(t)
+/** What the service says of the order once its monitor has read everything on the chain. */
+async function statusAfterMonitoring(order: Order): Promise<string> {
+  await untilMonitored(t)
   return String(at((await readStatus(t.a, order.paymentId)).body, 'status'))
 }
 
@@ -67,7 +67,7 @@ describe.each(['ETH', 'USDC'] as const)('%s', (asset) => {
     const hash = await payOrder(t, payer, order, WALLET_FEES)
     await t.evm.mine(3)
     expect((await report(t.a, order, hash)).status).toBe(200)
-    expect(UNPAID).toContain(await statusAfterLook(order))
+    expect(UNPAID).toContain(await statusAfterMonitoring(order))
     const transfer = await untilUnmatched(t, t.a, hash)
     expect(transfer.candidates).toContain(order.paymentId)
     expect([await readUnmatched(t.b), await readUnmatched(t.c)]).toEqual([[], []])
@@ -76,7 +76,7 @@ describe.each(['ETH', 'USDC'] as const)('%s', (asset) => {
     const thief = await signEvidence(await t.payer(), order.reply)
     const forged = await report(t.a, order, hash, { payerSignature: thief })
     expect([classOf(forged), at(forged.body, 'error.details.payerSignature')]).toEqual(['INVALID_PARAMETERS', expect.any(String)])
-    expect(UNPAID).toContain(await statusAfterLook(order))
+    expect(UNPAID).toContain(await statusAfterMonitoring(order))
 
     const { body } = await readStatus(t.a, order.paymentId)
     succeed(await report(t.a, order, hash, { payerSignature: await signEvidence(payer, body) }))
@@ -104,7 +104,7 @@ describe.each(['ETH', 'USDC'] as const)('%s', (asset) => {
     const hash = await payOrder(t, payer, order, { ...WALLET_FEES, nonce })
     await t.evm.mine(3)
     await report(t.a, order, hash, { payerSignature: await signEvidence(payer, order.reply) })
-    expect(UNPAID).toContain(await statusAfterLook(order))
+    expect(UNPAID).toContain(await statusAfterMonitoring(order))
     succeed(await report(t.a, order, hash, { payerSignature: await signEvidence(payer, order.reply, { nonce: String(nonce) }), payerNonce: nonce }))
     await untilPaid(t, t.a, order)
   })
@@ -123,7 +123,7 @@ test('a transaction that landed before its order was built is never its payment,
   await t.evm.mine(2)
   const order = await buildFor(payer)
   await report(t.a, order, hash, { payerSignature: await signEvidence(payer, order.reply, { nonce: '0' }), payerNonce: 0 })
-  expect(UNPAID).toContain(await statusAfterLook(order))
+  expect(UNPAID).toContain(await statusAfterMonitoring(order))
 })
 
 test('tokens paid by an authorization whose nonce names the order confirm it', async () => {
@@ -143,7 +143,7 @@ test('of two equal orders of a verified sender the reported one is paid, and an 
   succeed(await report(t.a, one, hash, { senderVerified: true }))
   await t.evm.mine(3)
   await untilPaid(t, t.a, one)
-  for (const order of [planted, other, late]) expect(UNPAID).toContain(await statusAfterLook(order))
+  for (const order of [planted, other, late]) expect(UNPAID).toContain(await statusAfterMonitoring(order))
 })
 
 test('a sender who is verified only after paying: the order says what is missing, then is confirmed', async () => {
@@ -180,11 +180,11 @@ test('money that waits is assigned by its owner: recorded, reversible, and no st
 
   succeed(await assign(t.a, { paymentId: order.paymentId, by: 'Ada', note: 'She called.' }))
   expect(await assignedOf()).toMatchObject({ paymentId: order.paymentId, by: 'Ada', note: 'She called.', at: expect.any(Number) })
-  expect(UNPAID).toContain(await statusAfterLook(order))
+  expect(UNPAID).toContain(await statusAfterMonitoring(order))
   expect(classOf(await t.b.api.post(`/unmatched/${transferId}/unassign`, {}))).toBe('NOT_FOUND')
   succeed(await t.a.api.post(`/unmatched/${transferId}/unassign`, {}))
   expect(await assignedOf()).toBeNull()
-  expect(UNPAID).toContain(await statusAfterLook(order))
+  expect(UNPAID).toContain(await statusAfterMonitoring(order))
 })
 
 test('drafts of visitors who have shown nothing are in no list, figure or event, and one that is paid comes with all of its events', async () => {

@@ -44,7 +44,7 @@ const AUTHORIZATION = [
   { name: 'nonce', type: 'bytes32' },
 ] as const
 
-/** The payer signs an EIP-3009 authorization under the nonce that an order names, and somebody else has it executed. */
+/** The payer signs an EIP-3009 authorization under the nonce that an order names, and a third party has it executed. */
 export async function payByAuthorization(t: Tenants, payer: PrivateKeyAccount, order: Pick<Order, 'reply'> & { to: Hex; atomic: bigint }): Promise<Hex> {
   const nonce = textAt(order.reply, 'evidence.authorizationNonce') as Hex
   const { timestamp } = await t.evm.client.getBlock()

@@ -47,7 +47,7 @@ export function readStatus({ api }: Pick<Tenant, 'api'>, paymentId: string): Pro
   return api.get(`/payment/status/${paymentId}`)
 }
 
-/** What every account says of the transfers of a chain: which of its payments each of them paid, and which are nobody's yet. */
+/** What every account says of the transfers of a chain: which of its payments each of them paid, and which wait for an order. */
 export type View = { rows: Map<string, LedgerRow[]>; unmatched: Map<string, UnmatchedTransfer[]> }
 
 export async function readView(tenants: readonly Tenant[]): Promise<View> {

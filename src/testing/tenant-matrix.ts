@@ -14,7 +14,7 @@ export function rightClass(wanted: Class, got: string): string {
 /** Fields that change by time or by being read. */
 const VOLATILE = new Set(['since', 'until', 'lastUsedAt', 'requestId', 'confirmations', 'expiresAt', 'pending'])
 
-/** What somebody reads of their own, for a comparison with later. */
+/** What a client reads of its account, for a comparison with later. */
 export async function readOwn(get: (path: string) => Promise<ApiReply>, paths: readonly string[]): Promise<unknown[]> {
   const replies = await Promise.all(paths.map(get))
   return replies.map(({ status, text }) => {

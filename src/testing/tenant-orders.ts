@@ -112,7 +112,7 @@ export async function untilUnmatched(t: Tenants, tenant: Tenant, signature: stri
   return transfer
 }
 
-/** Makes blocks until the service has decided on every one of these transfers, and has had one more look at the chain since. */
+/** Makes blocks until the service has decided on every one of these transfers, and has polled the chain again since. */
 export async function untilDecided(t: Tenants, signatures: readonly string[], tenants: readonly Tenant[] = [t.a, t.b, t.c]): Promise<View> {
   // More than the blocks for which equal candidates may wait for a report.
   await t.evm.mine(40)
@@ -120,12 +120,12 @@ export async function untilDecided(t: Tenants, signatures: readonly string[], te
     () => readView(tenants),
     (view) => signatures.every((signature) => takersOf(view, signature).length > 0),
   )
-  await lookAgain(t)
+  await untilMonitored(t)
   return readView(tenants)
 }
 
-/** A payment that nobody attacks is found: whatever was on the chain before has been looked at. */
-export async function lookAgain(t: Tenants): Promise<void> {
+/** An honest payment is made and found: the monitor has read everything that was on the chain before. */
+export async function untilMonitored(t: Tenants): Promise<void> {
   const payer = await t.payer()
   const order = await buildOrder(t.b, { from: payer.address, to: t.b.payout.evm.address, amount: 0.001 })
   await payOrder(t, payer, order)

@@ -142,7 +142,7 @@ function requirementsOf({ network, atomic, asset, payTo, extra }: Omit<Presented
   return { scheme: 'exact', network, amount: atomic.toString(), asset: asset.address, payTo, maxTimeoutSeconds: 60, extra }
 }
 
-/** A new payer's first transaction: ether to somebody, as a wallet sends it without any service. */
+/** A new payer's first transaction: ether, as a wallet sends it without any service. */
 export async function payPlain(t: Tenants, payer: PrivateKeyAccount, call: PlainCall): Promise<Hex> {
   return t.evm.client.sendRawTransaction({ serializedTransaction: await signPlain(payer, call) })
 }

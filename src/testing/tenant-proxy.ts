@@ -11,7 +11,7 @@ export const ORIGIN = 'http://localhost:4173'
 
 export type TenantProxy = Awaited<ReturnType<typeof openProxy>>
 
-/** The proxy in front of A, whose payout wallets are what visitors may pay, and whose operator signs in with a wallet of its own. */
+/** The proxy in front of A, whose payout wallets are what visitors may pay, and an operator who signs in with another wallet. */
 export async function openProxy(t: Tenants) {
   await using stack = new AsyncDisposableStack()
   const database = stack.use(await createTestDatabase('postgres'))
