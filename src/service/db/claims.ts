@@ -1,7 +1,8 @@
-import { and, eq, isNull, notInArray, or, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, notInArray, or, sql } from 'drizzle-orm'
 import type { NetworkId } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
 import { LEASE_S } from './lease.ts'
+import { payment } from './schema/payment.ts'
 import { claim } from './schema/proof.ts'
 import { isUniqueViolation } from './unique-violation.ts'
 
@@ -84,6 +85,17 @@ export async function findClaimKey(db: Database, paymentId: string): Promise<str
     .from(claim)
     .where(and(eq(claim.paymentId, paymentId), byProof))
   return row?.key
+}
+
+/** The transaction that the service broadcast for this transfer, whichever account asked for it; null when it broadcast none. */
+export async function findBroadcast(db: Database, { network, key }: TransferKey): Promise<string | null> {
+  const [row] = await db
+    .select({ signature: sql<string | null>`coalesce(${payment.signature}, ${payment.reportedSignature})` })
+    .from(claim)
+    .innerJoin(payment, eq(payment.id, claim.paymentId))
+    .where(and(eq(claim.network, network), eq(claim.key, key), isNotNull(claim.transaction)))
+    .limit(1)
+  return row?.signature ?? null
 }
 
 /** Says that the attempt still works; once the transfer is used up, that somebody still `waits` for the outcome of its call. */

@@ -122,9 +122,9 @@ describe.each(['eip3009', 'permit2'] as const)('a contract that answers for itse
     const doors = await atEveryDoor({ address: invalid, sign: async () => signature }, all)
     const refused = { status: 400, body: { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature' } } } }
     expect(doors).toMatchObject({
-      verify: { status: 200, body: { isValid: false, invalidReason: 'invalid_signature' } },
+      verify: { status: 200, body: { isValid: false, invalidReason: 'invalid_exact_evm_payload_signature' } },
       build: refused,
-      settle: { status: 200, body: { success: false, errorReason: 'invalid_signature' } },
+      settle: { status: 200, body: { success: false, errorReason: 'invalid_exact_evm_payload_signature' } },
       receive: refused,
     })
   })
@@ -133,9 +133,9 @@ describe.each(['eip3009', 'permit2'] as const)('a contract that answers for itse
     const doors = await atEveryDoor({ address: valid, sign: async () => bytes(5_000) }, all)
     const refused = { status: 400, body: { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'malformed' } } } }
     expect(doors).toMatchObject({
-      verify: { body: { isValid: false, invalidReason: 'malformed', invalidMessage: expect.stringContaining('at most 2048 bytes') } },
+      verify: { body: { isValid: false, invalidReason: 'invalid_payload', invalidMessage: expect.stringContaining('at most 2048 bytes') } },
       build: refused,
-      settle: { body: { success: false, errorReason: 'malformed' } },
+      settle: { body: { success: false, errorReason: 'invalid_payload' } },
       receive: refused,
     })
   })
@@ -194,7 +194,7 @@ describe('a Safe', () => {
     const payer = { address: safe.address, sign: safePayer({ ...safe, owners: other.owners }, 'typed').sign }
     expect(await post('/facilitator/settle', facilitated(await signed(payer, all), all))).toMatchObject({
       status: 200,
-      body: { success: false, errorReason: 'invalid_signature' },
+      body: { success: false, errorReason: 'invalid_exact_evm_payload_signature' },
     })
     expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
   })
@@ -215,9 +215,9 @@ describe('an ERC-6492 signature', () => {
     const reason = expect.stringContaining('not deployed (ERC-6492)')
     const refused = { status: 400, body: { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature', got: reason } } } }
     expect(doors).toMatchObject({
-      verify: { status: 200, body: { isValid: false, invalidReason: 'invalid_signature', invalidMessage: reason } },
+      verify: { status: 200, body: { isValid: false, invalidReason: 'invalid_exact_evm_payload_signature', invalidMessage: reason } },
       build: refused,
-      settle: { status: 200, body: { success: false, errorReason: 'invalid_signature', errorMessage: reason } },
+      settle: { status: 200, body: { success: false, errorReason: 'invalid_exact_evm_payload_signature', errorMessage: reason } },
       receive: refused,
     })
   })
@@ -235,9 +235,9 @@ describe('a contract that answers anything else', () => {
     const all = await billed(address)
     const refused = { status: 400, body: { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature' } } } }
     expect(await atEveryDoor({ address, sign: async () => bytes(65) }, all)).toMatchObject({
-      verify: { status: 200, body: { isValid: false, invalidReason: 'invalid_signature' } },
+      verify: { status: 200, body: { isValid: false, invalidReason: 'invalid_exact_evm_payload_signature' } },
       build: refused,
-      settle: { status: 200, body: { success: false, errorReason: 'invalid_signature' } },
+      settle: { status: 200, body: { success: false, errorReason: 'invalid_exact_evm_payload_signature' } },
       receive: refused,
     })
   })
@@ -255,6 +255,10 @@ describe('a contract that answers anything else', () => {
     const doors = await atEveryDoor({ address, sign: async () => bytes(65) }, all)
     await new Promise((resolve) => server.close(resolve))
     expect(asked).toEqual([])
-    expect(doors).toMatchObject({ verify: { status: 200, body: { invalidReason: 'invalid_signature' } }, receive: { status: 400 }, build: { status: 400 } })
+    expect(doors).toMatchObject({
+      verify: { status: 200, body: { invalidReason: 'invalid_exact_evm_payload_signature' } },
+      receive: { status: 400 },
+      build: { status: 400 },
+    })
   })
 })

@@ -83,8 +83,8 @@ async function verifyQuestion(context: Context, actor: Actor, { payment, terms, 
   const { network } = terms.network
   const deadline = new Deadline(VERIFY_WITHIN_MS)
   const examined = await examine({ payment, terms, checklist })
-  refuseReference(actor, examined, checklist)
   const claimant = await claimantOf(context.db, actor, { network, address: terms.payTo })
+  refuseReference(actor, examined, checklist)
   const fingerprint = fingerprintOf(terms, null, actor)
   const { keyless = false } = actor
   const previewed = { accountId: actor.accountId, claimant, fingerprint, keyless, terms, examined, checklist, deadline }
@@ -117,10 +117,11 @@ export async function settlePayment(context: Context, actor: Actor, input: Facil
   let examined: Examined | undefined
   try {
     examined = await examine({ payment, terms, checklist })
+    const claimant = await claimantOf(context.db, actor, { network, address: terms.payTo })
     refuseReference(actor, examined, checklist)
     const job = {
       accountId: actor.accountId,
-      claimant: await claimantOf(context.db, actor, { network, address: terms.payTo }),
+      claimant,
       terms,
       examined,
       checklist,

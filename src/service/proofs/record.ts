@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { insertAttempt } from '../db/attempts.ts'
 import { consumeClaim, type HeldClaim } from '../db/claims.ts'
 import { findBySignature, findPayment, insertPayment, type NewPayment, type PaymentRecord } from '../db/payments.ts'
+import { isUniqueViolation } from '../db/unique-violation.ts'
 import { markMatched } from '../db/unmatched.ts'
 import { recordEvent } from '../events/record.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
@@ -68,9 +69,18 @@ export async function recordBroadcast(
       const { signer, signature, nonce, maxFee } = signed
       const at = context.now()
       const attempt = { network: inserted.network, signer, signature, signedTransaction: transaction, nonce, maxFee, createdAt: at, broadcastAt: at }
-      await insertAttempt(tx, { ...attempt, paymentId: inserted.id, number: 1, lastValidBlockHeight: limits.lastValidBlockHeight })
+      await insertOnce(tx, { ...attempt, paymentId: inserted.id, number: 1, lastValidBlockHeight: limits.lastValidBlockHeight })
     }
     return inserted
+  })
+}
+
+/** Another account may be settling the same payment at this moment: its bytes are sent once. */
+async function insertOnce(tx: Database, row: Parameters<typeof insertAttempt>[1]): Promise<void> {
+  await insertAttempt(tx, row).catch((error: unknown) => {
+    throw isUniqueViolation(error, 'attempt_signature')
+      ? undecided('This payment is being settled at this moment. Nothing is decided; send the same request again.')
+      : error
   })
 }
 

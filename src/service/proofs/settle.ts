@@ -6,7 +6,7 @@ import { coSign } from '../wallets/sign-call.ts'
 import type { Chain, Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { crashPoint } from '../crash.ts'
-import { findClaim, GRANTED, grantOnce, revokeGrant, yieldGrant, type ClaimRecord, type HeldClaim, type SettlingCall } from '../db/claims.ts'
+import { findBroadcast, findClaim, GRANTED, grantOnce, revokeGrant, yieldGrant, type ClaimRecord, type HeldClaim, type SettlingCall } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../payments/network.ts'
@@ -151,12 +151,13 @@ async function settleSeen(context: Context, job: Job, { chain, held, signature: 
 async function settleSigned(context: Context, job: Job, { chain, held, bytes }: Held & { bytes: Uint8Array }): Promise<Settled> {
   const { examined, deadline } = job
   const { sponsor, signature: own } = examined
-  // What our sponsor has to sign cannot be on the chain without having been recorded.
-  const known = sponsor ? null : await look(chain, job, { signature: signatureOf(own), stop: () => true })
+  // What our fee payer has to sign cannot be on the chain without having been recorded, for this account or for another one.
+  const sent = sponsor ? await findBroadcast(context.db, held) : signatureOf(own)
+  const known = sent === null ? null : await look(chain, job, { signature: sent, stop: () => true })
   if (job.keyless && known && known.state !== 'not_found') refuseBroadcast(job.checklist, known.state)
-  if (known && isCertain(known)) {
+  if (known && sent !== null && isCertain(known)) {
     refuseOld(job)
-    return finish(context, job, { seen: known, held, signature: signatureOf(own) })
+    return finish(context, job, { seen: known, held, signature: sent })
   }
   await judgeMemo(context, job, examined.memo)
   if (known === null || known.state === 'not_found') await orUndecided(deadline.within(rehearseSigned(job, chain, bytes)))
