@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import { expect } from 'vitest'
 import { SOLANA_DEVNET, type Network } from '#contract/network.ts'
-import { openDatabase } from '#postgres/open.ts'
+import { openDatabase, type DatabaseTarget } from '#postgres/open.ts'
 import { createChains } from '#service/chains/create.ts'
 import type { Actor, Context } from '#service/context.ts'
 import { SERVICE_SCHEMA } from '#service/db/migrations-folder.ts'
@@ -18,11 +18,19 @@ import { createTestDatabase, type Engine } from './postgres.ts'
 
 export type OpenedContext = AsyncDisposable & { context: Context; actor: Actor }
 
+type Options = {
+  engine?: Engine
+  now?: () => Date
+  beside?: Context
+  /** A database that is there already. */
+  target?: DatabaseTarget
+}
+
 /** The parts of a service without its server: a database, the chains, an account that acts. Beside another, they share its database like a second process. */
-export async function openContext(networks: readonly Network[], options: { engine?: Engine; now?: () => Date; beside?: Context } = {}): Promise<OpenedContext> {
+export async function openContext(networks: readonly Network[], options: Options = {}): Promise<OpenedContext> {
   const { beside } = options
   await using stack = new AsyncDisposableStack()
-  const target = beside ? beside.config.database : stack.use(await createTestDatabase(options.engine ?? 'postgres')).target
+  const target = beside?.config.database ?? options.target ?? stack.use(await createTestDatabase(options.engine ?? 'postgres')).target
   const database = stack.use(await openDatabase(target, SERVICE_SCHEMA))
   const limits = new Limits({ lease: (requests) => leaseTokens(database.db, requests) })
   stack.defer(() => limits.close())

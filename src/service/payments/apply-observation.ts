@@ -70,8 +70,8 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
 }
 
 /** An order stays tied to a transaction that has paid it; one that was under way when evidence was introduced ends by the rule it began with. */
-function isTied({ signature, evidence }: PaymentRecord, seen: string): boolean {
-  return evidence !== null && (signature === seen || evidence === 'unproven')
+function isTied({ signature, reportedSignature, evidence }: PaymentRecord, seen: string): boolean {
+  return evidence !== null && (signature === seen || (evidence === 'unproven' && reportedSignature === seen))
 }
 
 /** The transfer pays this order and nothing else, from the commit on that confirms it. A payer's own bookkeeping uses nothing up. */
