@@ -6,15 +6,14 @@ import { deleteUnmatched, finalizeUnmatched, insertUnmatched, type UnmatchedReco
 import { findOwner } from '../db/wallet-owners.ts'
 import { findHosted, fittingOrders } from './attribution.ts'
 
+/** A transfer that was seen, the accounts whose orders it fits, and those of whose ledgers it is a payment already. */
+export type SeenTransfer = { signature: string; accountIds: readonly string[]; settled?: ReadonlySet<string> }
+
 /**
- * Money that arrived and that nothing ties to one of the orders it fits. It is kept for the payee's owner, or, where the payee has none, for the accounts
- * whose orders it fits. It is no payment of any order until evidence comes.
+ * Money that arrived and that nothing ties to an order of its payee. It is kept for the payee's owner, whoever's orders it fits, or, where the payee has no
+ * owner, for the accounts whose orders it fits. It is no payment of any order until evidence comes.
  */
-export async function noteUnmatched(
-  context: Context,
-  chain: Chain,
-  { signature, accountIds }: { signature: string; accountIds: readonly string[] },
-): Promise<void> {
+export async function noteUnmatched(context: Context, chain: Chain, { signature, accountIds, settled }: SeenTransfer): Promise<void> {
   const { network } = chain.network
   if (familyOf(network) !== 'evm') return
   const seen = await chain.observe(signature)
@@ -23,15 +22,11 @@ export async function noteUnmatched(
   const asset = chain.network.assets.find(({ address }) => address === transfer.asset)
   if (!asset) return
   const [owner, hosted] = await Promise.all([findOwner(context.db, network, transfer.recipient), findHosted(context.db, network, signature)])
-  for (const accountId of new Set(accountIds)) {
-    // Another account's orders for this payee are its own bookkeeping.
-    if (owner !== undefined && owner !== accountId) continue
-    // It stands in this ledger already, as a hosted payment.
-    if (hosted?.accountId === accountId) continue
+  for (const accountId of new Set(owner === undefined ? accountIds : [owner])) {
+    // It stands in this ledger already.
+    if (settled?.has(accountId) || hosted?.accountId === accountId) continue
     // What pays for a resource by its proof is not missing an order.
     if ((await findClaim(context.db, { network, key: unmatchedKey(signature), scope: accountId }))?.consumedAt) continue
-    const candidates = await fittingOrders(context.db, { accountId, network }, { transfer, height: seen.height })
-    if (candidates.length === 0) continue
     await insertUnmatched(context.db, {
       accountId,
       network,

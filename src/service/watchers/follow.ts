@@ -116,14 +116,20 @@ const UNDECIDED_MS = 10_000
 async function checkFound({ context, chain, head }: Round, { signature, landed }: Found, payments: readonly PaymentRecord[]): Promise<boolean> {
   const { network, blockTimeMs } = chain.network
   let decided = true
-  for (const [accountId, orders] of Map.groupBy(payments, (payment) => payment.accountId)) {
-    if (await findBySignature(context.db, { accountId, network, signature })) continue
+  const byAccount = Map.groupBy(payments, (payment) => payment.accountId)
+  const settled = new Set<string>()
+  for (const [accountId, orders] of byAccount) {
+    if (await findBySignature(context.db, { accountId, network, signature })) {
+      settled.add(accountId)
+      continue
+    }
     const senderOwned = landed !== undefined && (await findOwner(context.db, network, landed.transfer.sender)) === accountId
     const chosen = landed ? (chooseOrder(orders, { transfer: landed.transfer, signature, senderOwned })?.orders ?? []) : orders
     if (landed && chosen.length > 1 && head.height < landed.height + Math.ceil(UNDECIDED_MS / blockTimeMs)) decided = false
     else for (const payment of landed ? chosen.slice(0, 1) : chosen) await checkCandidate({ context, chain }, { payment, signature })
-    if (landed && chosen.length === 0) await noteUnmatched(context, chain, { signature, accountIds: [accountId] })
+    if (chosen.length > 0) settled.add(accountId)
   }
+  if (landed) await noteUnmatched(context, chain, { signature, accountIds: [...byAccount.keys()], settled })
   return decided
 }
 
