@@ -119,7 +119,7 @@ export class Desk {
   }
 
   /** A payment of the account, as if it had been built, with its first event. */
-  async createPayment(facts: { sender?: string; recipient?: string }): Promise<string> {
+  async createPayment(facts: { sender?: string; recipient?: string; draft?: boolean }): Promise<string> {
     const id = createPaymentId()
     await insertTestPayment(this.service.context.db, { id, accountId: this.accountId, ...facts })
     await this.move(id, 'created')

@@ -126,8 +126,10 @@ export async function createTestKey(
   return { accountId: account.id, ...(await createKey(db, { accountId: account.id, name: 'test', scopes, plan, environment: 'test', expiresAt })) }
 }
 
+type TestPayment = { id: string; accountId: string; sender?: string; recipient?: string; draft?: boolean }
+
 /** A payment's row, for tests of what hangs on one. */
-export async function insertTestPayment(db: Database, row: { id: string; accountId: string; sender?: string; recipient?: string }): Promise<void> {
+export async function insertTestPayment(db: Database, row: TestPayment): Promise<void> {
   const { paymentStatus } = examples
   const { network, asset, symbol, decimals, amountAtomic, sender, recipient } = paymentStatus.reply
   await db

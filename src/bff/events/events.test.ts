@@ -1,9 +1,11 @@
+import { desc } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { PaymentStatus } from '#contract/payment.ts'
 import { Desk } from '#testing/desk.ts'
 import { evmWallet, type Browser, type TestWallet } from '#testing/desk-browser.ts'
 import type { EventReader } from '#testing/event-reader.ts'
 import { session } from '../db/schema.ts'
+import { insertSessionPayment } from '../db/sessions.ts'
 
 const operatorWallet = evmWallet()
 const RING = 40
@@ -96,6 +98,29 @@ test('a client that cannot set the header names its position in the query', asyn
   expect(received).toContain(`id: ${first.payments[1]?.id}\nevent: payment\n`)
   expect(received).not.toContain(`id: ${first.payments[0]?.id}\nevent: payment\n`)
   expect((await seller.get('/api/events?lastEventId=-1')).status).toBe(400)
+})
+
+test('a draft reaches no stream and holds up none that resumes; its maker reads it by its id', async () => {
+  const before = await open(operator)
+  const told = await pay()
+  await hears(before, told)
+  await desk.stopBff()
+  const missed = await pay()
+  const maker = desk.browser()
+  const draft = await desk.createPayment({ recipient: sellerWallet.address, draft: true })
+  await desk.startBff()
+  // The drafts are the newest there is when the ring begins.
+  const after = await open(operator, before.lastEventId)
+  await hears(after, missed)
+  await desk.move(draft, 'expired')
+  const live = await pay()
+  await hears(after, [...missed, ...live])
+
+  await maker.signIn(evmWallet())
+  expect((await maker.get(`/api/payment/status/${draft}`)).status).toBe(404)
+  const [own] = await desk.bff.context.db.select().from(session).orderBy(desc(session.createdAt)).limit(1)
+  await insertSessionPayment(desk.bff.context.db, own?.id ?? '', draft)
+  expect((await maker.get(`/api/payment/status/${draft}`)).json).toMatchObject({ paymentId: draft, status: 'expired', draft: true })
 })
 
 test('over a restart of the proxy nothing is lost and nothing comes twice', async () => {
