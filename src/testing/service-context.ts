@@ -42,7 +42,7 @@ export async function openAccount(context: Context): Promise<Actor> {
   return { accountId: id, keyId: 'key_test', scopes: new Set(), plan: 'premium' }
 }
 
-/** Registers a wallet of an account, as the operator would; whichever account owned it before has released it. */
+/** Registers a wallet of an account, as the operator would; an account that owned it before has released it. */
 export async function ownWallet({ context, actor }: Pick<OpenedContext, 'context' | 'actor'>, address: string): Promise<void> {
   const { accountId } = actor
   const scope = address.startsWith('0x') ? 'evm' : 'solana'
