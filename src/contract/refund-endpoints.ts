@@ -13,7 +13,7 @@ const refundFields = {
   walletAddress: v.optional(address),
   /** All that is left of the original otherwise. */
   amount: v.optional(decimal),
-  /** Kept with the refund, and shown to whoever may see it, its payer included. */
+  /** Kept with the refund. Everybody who may see the refund reads both, its payer included. */
   reason: v.optional(storedText(300)),
   note: v.optional(storedText(1_000)),
   priorityFee: v.optional(decimal),

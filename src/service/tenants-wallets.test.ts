@@ -2,7 +2,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { at, classOf, listAt, succeed } from '#testing/api-client.ts'
 import { SocketClient } from '#testing/socket-client.ts'
-import { payByAuthorization, signEvidence } from '#testing/tenant-evidence.ts'
+import { signEvidence } from '#testing/tenant-evidence.ts'
 import { expectLedger, expectNoDrafts, readHoldings, readRows, readStatus, readUnmatched, type Baseline } from '#testing/tenant-ledger.ts'
 import {
   buildOrder,
@@ -124,13 +124,6 @@ test('a transaction that landed before its order was built is never its payment,
   const order = await buildFor(payer)
   await report(t.a, order, hash, { payerSignature: await signEvidence(payer, order.reply, { nonce: '0' }), payerNonce: 0 })
   expect(UNPAID).toContain(await statusAfterMonitoring(order))
-})
-
-test('tokens paid by an authorization whose nonce names the order confirm it', async () => {
-  const { payer, order } = await make('USDC')
-  await payByAuthorization(t, payer, { ...order, to: t.a.payout.evm.address, atomic: 10_000n })
-  await untilPaid(t, t.a, order)
-  expect(await attributionOf(order)).toMatchObject({ evidence: 'authorization' })
 })
 
 test('of two equal orders of a verified sender the reported one is paid, and an unverified one never competes', async () => {

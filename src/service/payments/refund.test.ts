@@ -212,6 +212,8 @@ describe.each(ENGINES)('on %s', (engine) => {
     const external = await paid({ recipient: stranger.address })
     expect(await local({ paymentId: external.id })).toMatchObject({ sender: stranger.address })
     await ownWallet({ ...opened, actor: other }, stranger.address)
+    const back = await paid({ recipient: (await evm.wallet(ETH)).address, refundOf: external.id })
+    expect(await fields(local({ paymentId: back.id }))).toEqual(['INVALID_PARAMETERS', 'paymentId'])
     const foreign = await paid({ recipient: stranger.address })
     await expect(local({ paymentId: foreign.id })).rejects.toMatchObject({ code: 'FORBIDDEN', facts: { details: { reason: 'payee_not_owned' } } })
   })

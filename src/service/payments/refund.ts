@@ -66,8 +66,9 @@ async function readRefund(context: Context, actor: Actor, { paymentId, walletAdd
 
 /** @throws `INVALID_PARAMETERS` for a payment that did not arrive, or that the account itself sent; `FORBIDDEN` where another account was paid */
 async function requireReceived(db: Database, actor: Actor, original: PaymentRecord): Promise<void> {
-  const { status, direction, network, recipient } = original
+  const { status, direction, network, recipient, refundOf } = original
   if (!isPaid(status)) throw refuseParameters({ paymentId: `Expected a payment that has arrived; this one is ${status}.` })
+  if (refundOf !== null) throw refuseParameters({ paymentId: `Expected a payment that a customer made; this one is the refund of ${refundOf}.` })
   if (direction === 'received') return
   if (direction !== 'external')
     throw refuseParameters({ paymentId: 'Expected a payment that a customer made; this one was sent from a wallet of this account.' })

@@ -28,7 +28,7 @@ export async function readSummary(context: Context, actor: Actor, query: Endpoin
       lte(payment.createdAt, until),
       wallets && or(inArray(payment.sender, wallets), inArray(payment.recipient, wallets)),
     ),
-    // What a refund returns is no income of whoever gets it.
+    // A refund is no income of its recipient.
     received: sql`(${seen({ wallets, type: 'received' })} and ${isNull(payment.refundOf)})`,
     sent: sql`(${seen({ wallets, type: 'sent' })})`,
   }

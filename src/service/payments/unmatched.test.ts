@@ -60,7 +60,7 @@ describe.each(ENGINES)('on %s', (engine) => {
       senderVerified: false,
     })
 
-  /** Two equal orders of an unverified payer, and a transfer with fees of its own that fits both. */
+  /** Two equal orders of an unverified payer, and a transfer with other fees that fits both. */
   async function unmatched() {
     const [payer, { address: payee }] = await Promise.all([evm.wallet(ETH), evm.wallet(0n)])
     await ownWallet(opened, payee)

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { findClaim, releaseAssigned } from '../db/claims.ts'
 import { deleteUnmatched, finalizeUnmatched, insertUnmatched, type UnmatchedRecord } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
-import { findHosted, fittingOrders } from './attribution.ts'
+import { findHosted } from './attribution.ts'
 
 /** A transfer that was seen, the accounts whose orders it fits, and those of whose ledgers it is a payment already. */
 export type SeenTransfer = { signature: string; accountIds: readonly string[]; settled?: ReadonlySet<string> }
@@ -22,7 +22,9 @@ export async function noteUnmatched(context: Context, chain: Chain, { signature,
   const asset = chain.network.assets.find(({ address }) => address === transfer.asset)
   if (!asset) return
   const [owner, hosted] = await Promise.all([findOwner(context.db, network, transfer.recipient), findHosted(context.db, network, signature)])
-  for (const accountId of new Set(owner === undefined ? accountIds : [owner])) {
+  // Without an owner of the payee, what a hosted payment moved is the payer's alone.
+  const targets = owner !== undefined ? [owner] : hosted ? [] : accountIds
+  for (const accountId of new Set(targets)) {
     // It stands in this ledger already.
     if (settled?.has(accountId) || hosted?.accountId === accountId) continue
     // What pays for a resource by its proof is not missing an order.

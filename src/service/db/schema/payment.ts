@@ -48,7 +48,7 @@ export const payment = service.table(
     evidence: text().$type<Evidence>(),
     /** The payment that this one returns, in whole or part. */
     refundOf: text(),
-    /** Why it was returned, in the words of whoever did. */
+    /** Why it was returned, in the words of the person who did. */
     refundReason: text(),
     refundNote: text(),
     signature: text(),
