@@ -71,7 +71,7 @@ export function takersOf(view: View, signature: string): string[] {
   return [...paid, ...waiting]
 }
 
-export type Baseline = ReadonlyMap<string, bigint>
+export type Baseline = Map<string, bigint>
 
 const holdingName = (network: string, asset: Asset, owner: string) => `${network} ${asset.address} ${owner}`
 

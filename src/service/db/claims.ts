@@ -44,13 +44,11 @@ export async function takeClaim(
     throw error
   })
   if (rows[0]) return { taken: true, held: { network, key, scope, attempt } }
-  const found = await findAnyClaim(db, { network, key, scope })
+  const found = await findClaim(db, { network, key, scope })
   // A proof of the order's own resource may adopt the order; what it proves is compared before.
   if (found?.attempt === ORDER && found.scope === scope && found.paymentId !== null) {
     return { taken: true, held: { network, key, scope, attempt: ORDER, order: found.paymentId } }
   }
-  // It stays assigned until the proof is used up.
-  if (found?.attempt === ASSIGNED && found.scope === scope) return { taken: true, held: { network, key, scope, attempt: ASSIGNED } }
   return { taken: false, claim: found }
 }
 
@@ -59,13 +57,8 @@ export function confirmsOrder({ attempt }: Pick<ClaimRecord, 'attempt'>): boolea
   return attempt === ORDER
 }
 
-/** The claim that binds a scope: its own, or the exclusive one of another. What one of its people assigned binds it to nothing. */
-export async function findClaim(db: Database, transfer: TransferKey & { scope: string }): Promise<ClaimRecord | undefined> {
-  const found = await findAnyClaim(db, transfer)
-  return found?.attempt === ASSIGNED && found.scope === transfer.scope ? undefined : found
-}
-
-async function findAnyClaim(db: Database, { network, key, scope }: TransferKey & { scope: string }): Promise<ClaimRecord | undefined> {
+/** The claim that binds a scope: its own, or the exclusive one of another. */
+export async function findClaim(db: Database, { network, key, scope }: TransferKey & { scope: string }): Promise<ClaimRecord | undefined> {
   const rows = await db
     .select()
     .from(claim)
@@ -119,13 +112,12 @@ type Consumed = { paymentId: string; fingerprint: string; checks: string; transa
  */
 export async function consumeClaim(tx: Database, held: HeldClaim, { paymentId, fingerprint, checks, transaction }: Consumed): Promise<boolean> {
   if (held.order !== undefined && held.order !== paymentId) return false
-  const assigned = held.attempt === ASSIGNED
   const adopted = and(where(held), eq(claim.attempt, ORDER), eq(claim.paymentId, paymentId))
-  const attempt = held.order === undefined && !assigned ? held.attempt : crypto.randomUUID()
+  const attempt = held.order === undefined ? held.attempt : crypto.randomUUID()
   const rows = await tx
     .update(claim)
     .set({ paymentId, checks, transaction, fingerprint, attempt, consumedAt: sql`now()` })
-    .where(assigned ? and(where(held), eq(claim.attempt, ASSIGNED)) : held.order === undefined ? mine(held) : adopted)
+    .where(held.order === undefined ? mine(held) : adopted)
     .returning({ key: claim.key })
   return rows.length === 1
 }
@@ -168,7 +160,7 @@ async function consumeFor(
     const rows = await tx.update(claim).set(used).where(over).returning({ key: claim.key })
     if (rows.length === 1) return 'claimed'
   }
-  const found = await findAnyClaim(tx, { network, key, scope })
+  const found = await findClaim(tx, { network, key, scope })
   if (found?.paymentId === paymentId && found.attempt !== ASSIGNED) return 'claimed'
   if (!found || found.scope !== scope || found.consumedAt) return 'taken'
   const over = and(where({ network, key, scope }), isNull(claim.consumedAt), sql`${claim.leaseUntil} < clock_timestamp()`)

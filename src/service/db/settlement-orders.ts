@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
-import { ASSIGNED, findClaim, GRANTED, type Claimant } from './claims.ts'
+import { findClaim, GRANTED, type Claimant } from './claims.ts'
 import { claim, settlementOrder } from './schema/proof.ts'
 
 export type SettlementOrder = typeof settlementOrder.$inferSelect
@@ -59,7 +59,7 @@ export async function consumeLanded(tx: Database, { network, key, fingerprint, p
     .onConflictDoUpdate({
       target: [claim.scope, claim.network, claim.key],
       set: used,
-      setWhere: sql`${claim.consumedAt} is null or ${claim.attempt} = ${ASSIGNED}`,
+      setWhere: sql`${claim.consumedAt} is null`,
     })
   const [row] = await tx
     .select({ paymentId: claim.paymentId })
