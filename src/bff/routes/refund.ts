@@ -4,7 +4,7 @@ import type { EndpointResponse } from '#contract/endpoints.ts'
 import { findAsset, nativeAsset } from '#contract/network.ts'
 import { isPaid, isPaymentId, type PaymentStatus } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { readPayment } from './payment-status.ts'
+import { readPayment } from './read-payment.ts'
 import { requireWallet, spender } from './rule.ts'
 import type { Call } from './rule.ts'
 

@@ -1,25 +1,22 @@
 import { parseAddress } from '#contract/address.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { insertSessionPayment } from '../db/sessions.ts'
-import { startAnonymousSession } from '../session/start-session.ts'
+import { buildPayment } from './build-payment.ts'
+import { fieldsOf, refuseSenderVerified } from './own-fields.ts'
 import { refundedPayment } from './refund.ts'
-import { onward, spender } from './rule.ts'
 import type { Rule } from './rule.ts'
 
 /**
  * Anybody may have a payment to the seller built; the operator, to any recipient; whoever was paid, one that sends it back. The sender need not be a wallet of the session:
  * the answer is an unsigned transaction, of use only to whoever holds the sender's key.
- * A visitor without a session gets an anonymous one, which may see the payments it made and nothing else.
  */
 export const transactionSend: Rule<'transactionSend'> = async (call) => {
-  const { context, visitor, input } = call
+  const { context, visitor, input, raw, requestId, idempotencyKey } = call
+  refuseSenderVerified(input.body)
   const refund = await refundedPayment(call)
   if (!visitor.session?.operator && !refund) requireSeller(input.body.recipientAddress, context.config.sellerWallets)
-  const reply = await context.upstream.write('transactionSend', onward(call), () => context.budgets.spend(spender(visitor), 'action'))
-  const started = visitor.session ? undefined : await startAnonymousSession(context, visitor.site)
-  const session = visitor.session ?? started?.session
-  if (session) await insertSessionPayment(context.db, session.id, reply.parsed.paymentId)
-  return { value: reply.value, headers: { ...reply.headers, ...(started && { 'Set-Cookie': started.setCookie }) } }
+  const wanted = { context, visitor, requestId, idempotencyKey, sender: input.body.walletAddress, body: fieldsOf(raw.body) }
+  const { reply, setCookie } = await buildPayment(wanted)
+  return { value: reply.value, headers: { ...reply.headers, ...(setCookie !== undefined && { 'Set-Cookie': setCookie }) } }
 }
 
 function requireSeller(recipient: string, sellerWallets: readonly string[]): void {

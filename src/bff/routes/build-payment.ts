@@ -1,0 +1,41 @@
+import type { Context } from '../context.ts'
+import { insertSessionPayment } from '../db/sessions.ts'
+import type { Visitor } from '../http/visitor.ts'
+import { startAnonymousSession } from '../session/start-session.ts'
+import { createId } from '../session/random.ts'
+import type { UpstreamReply } from '../upstream/upstream.ts'
+import { spender } from './rule.ts'
+
+type Wanted = {
+  context: Context
+  visitor: Visitor
+  requestId: string
+  idempotencyKey: string | undefined
+  /** The wallet that pays, in its normal form. */
+  sender: string
+  /** The service's request, without what this program alone may say. */
+  body: Record<string, unknown>
+}
+
+export type MadePayment = { reply: UpstreamReply<'transactionSend'>; sessionId: string; setCookie: string | undefined }
+
+/**
+ * Has the service build a payment for a visitor. The order is verified where the session has proven the sender; any other is a draft until evidence comes.
+ * A visitor without a session gets an anonymous one, which may see the payments it made and nothing else. It is named before the service is asked: the
+ * idempotency key is the session's, and equal keys of two visitors build two payments.
+ */
+export async function buildPayment({ context, visitor, requestId, idempotencyKey, sender, body }: Wanted): Promise<MadePayment> {
+  const { session } = visitor
+  const sessionId = session?.id ?? createId('ses')
+  const senderVerified = session?.wallets.includes(sender) ?? false
+  const request = { body: { ...body, senderVerified }, requestId, idempotencyKey, keyScope: verifiedScope(sessionId, senderVerified) }
+  const reply = await context.upstream.write('transactionSend', request, () => context.budgets.spend(spender(visitor), 'action'))
+  const started = session ? undefined : await startAnonymousSession(context, visitor.site, sessionId)
+  await insertSessionPayment(context.db, { sessionId, paymentId: reply.parsed.paymentId, sender, createdAt: context.now() })
+  return { reply, sessionId, setCookie: started?.setCookie }
+}
+
+/** A session's keys before and after it has proven the sender: the requests differ, and under one key the service would refuse the second. */
+export function verifiedScope(sessionId: string, senderVerified: boolean): string {
+  return senderVerified ? `${sessionId}:verified` : sessionId
+}
