@@ -5,6 +5,7 @@ import { paymentEndpoints } from './payment-endpoints.ts'
 import { proofEndpoints } from './proof-endpoints.ts'
 import { tokenEndpoints } from './token-endpoints.ts'
 import { transactionEndpoints } from './transaction-endpoints.ts'
+import { unmatchedEndpoints } from './unmatched-endpoints.ts'
 
 /**
  * The service's API, one row an endpoint. Routes, clients, the proxy's allow-list, OpenAPI and tests are all derived from it.
@@ -14,6 +15,7 @@ export const endpoints = {
   ...transactionEndpoints,
   ...proofEndpoints,
   ...paymentEndpoints,
+  ...unmatchedEndpoints,
   ...tokenEndpoints,
   ...keyEndpoints,
 } as const satisfies Record<string, Endpoint>

@@ -30,6 +30,7 @@ const payment = {
   metadata: { weight: new LosslessNumber('0.10') },
   paymentProof: null,
   failure: null,
+  draft: false,
   attribution: { evidence: null, missing: [], transfer: null, request: null },
   events: [{ status: 'created', at: 1_700_000_000_000, blockHeight: null, source: 'service' }],
 } as const satisfies v.InferInput<typeof PaymentStatusBody>

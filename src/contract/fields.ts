@@ -34,6 +34,16 @@ export const resource = v.pipe(
   v.check((text) => /^https?:\/\/\S+$/i.test(text) && URL.canParse(text), 'Expected an absolute http or https URL.'),
 )
 
+/** A person's words, kept as they are. Postgres text cannot hold a null character. */
+export function storedText(most: number) {
+  return v.pipe(
+    v.string(),
+    v.minLength(1, 'Expected some text.'),
+    v.maxLength(most, `Expected at most ${most} characters.`),
+    v.check((text) => !text.includes('\0'), 'Expected text without a null character.'),
+  )
+}
+
 const MAX_METADATA_KEYS = 32
 const MAX_METADATA_BYTES = 4096
 /** Answers carry metadata inside a row of a list: deeper, and the answer itself would pass the depth that readers accept. */

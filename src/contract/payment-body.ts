@@ -65,17 +65,17 @@ export const PaymentStatusBody = v.object({
   paymentProof: v.nullable(v.string()),
   /** Why it failed, in a sentence; null otherwise. */
   failure: v.nullable(v.string()),
+  /** An order of an unverified visitor without evidence of its payer. Its text is a stranger's. */
+  draft: v.boolean(),
   attribution: Attribution,
   events: v.array(StatusEvent),
 })
 export type PaymentStatusBody = v.InferOutput<typeof PaymentStatusBody>
 
-/** `sent` or `received` as seen from the wallet that was asked for. */
-export const Direction = v.picklist(['sent', 'received'])
-
 export const PaymentRow = v.object({
   paymentId: v.string(),
-  type: Direction,
+  /** As seen from the wallets that were asked for; by the wallets of the account otherwise. */
+  type: v.picklist(DIRECTIONS),
   mode: v.picklist(PAYMENT_MODES),
   amount: decimal,
   amountAtomic: atomic,
@@ -90,5 +90,6 @@ export const PaymentRow = v.object({
   signature: v.nullable(v.string()),
   timestamp,
   metadata: v.nullable(v.record(v.string(), v.unknown())),
+  draft: v.boolean(),
 })
 export type PaymentRow = v.InferOutput<typeof PaymentRow>

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 import type { Endpoint } from './endpoint.ts'
 import { address } from './address-field.ts'
-import { atomic, paymentId, timestamp, wholeNumber } from './fields.ts'
+import { atomic, describe, paymentId, timestamp, wholeNumber } from './fields.ts'
 import { PaymentRow, PaymentStatusBody } from './payment-body.ts'
-import { PAYMENT_STATUSES } from './payment.ts'
+import { DIRECTIONS, PAYMENT_STATUSES } from './payment.ts'
 import { sendFields } from './send-fields.ts'
 import { SentPayment } from './wallet.ts'
 
@@ -13,12 +13,18 @@ const list = {
   offset: v.optional(wholeNumber(0, 1_000_000_000), '0'),
   /** Additions from here on. `cursor` comes from `nextCursor` and takes the place of `offset`. */
   cursor: v.optional(v.pipe(v.string(), v.maxLength(200, 'Expected nextCursor of an answer before.'))),
-  /** One status or several with commas. */
+  /** One status or several with commas. `incomplete`, which stands alone: drafts, which no other list shows. */
   status: v.optional(
-    v.pipe(
-      v.string(),
-      v.transform((text) => text.split(',')),
-      v.array(v.picklist(PAYMENT_STATUSES)),
+    v.union(
+      [
+        v.literal('incomplete'),
+        v.pipe(
+          v.string(),
+          v.transform((text) => text.split(',')),
+          v.array(v.picklist(PAYMENT_STATUSES)),
+        ),
+      ],
+      ({ input }) => `Expected incomplete, or one or several of ${PAYMENT_STATUSES.join(', ')} with commas, received ${describe(input)}.`,
     ),
   ),
   network: v.optional(v.string()),
@@ -50,7 +56,7 @@ export const AssetSummary = v.object({
   receivedCount: v.number(),
   sentAtomic: atomic,
   sentCount: v.number(),
-  /** Payments that came to an end, one way or the other: paid, failed, expired, rolled back. */
+  /** Sent and received payments that came to an end, one way or the other: paid, failed, expired, rolled back. */
   endedCount: v.number(),
   paidCount: v.number(),
   /** Median milliseconds from `created` to `confirmed`; null without a payment that has both. */
@@ -102,8 +108,8 @@ export const paymentEndpoints = {
     summary: "The account's payments, of some wallets or of all",
     scope: 'payment:read',
     audience: 'browser',
-    /** `wallets`: up to 20 addresses with commas. `type` is seen from them; without them, a managed wallet's payments are `sent`, all others `received`. */
-    query: v.strictObject({ ...list, wallets: v.optional(walletList()) }),
+    /** `wallets`: up to 20 addresses with commas. `type` is seen from them; without them, from the wallets that the account owns. */
+    query: v.strictObject({ ...list, type: v.optional(v.picklist([...DIRECTIONS, 'all']), 'all'), wallets: v.optional(walletList()) }),
     response: v.object(page),
     problems: [],
   },

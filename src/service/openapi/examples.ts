@@ -36,6 +36,7 @@ const status: EndpointReply<'paymentStatus'> = {
   metadata: { referenceId: 'order-42' },
   paymentProof: null,
   failure: null,
+  draft: false,
   attribution: { evidence: 'fingerprint', missing: [], transfer: null, request: null },
   events: [
     { status: 'created', at: START, blockHeight: 21_456_780, source: 'service' },
@@ -102,6 +103,24 @@ const facilitated = {
   },
   paymentRequirements: requirements,
 }
+
+const unmatched = {
+  transferId: 'umt_9sLk2mWqXv5cTzRbNpYdFh',
+  network: 'eip155:8453',
+  signature: HASH,
+  sender: BUYER,
+  recipient: SELLER,
+  asset: NATIVE_ETH,
+  symbol: 'ETH',
+  decimals: 18,
+  amount: 0.01,
+  amountAtomic: '10000000000000000',
+  blockHeight: 21_456_789,
+  timestamp: START,
+  candidates: [{ paymentId: PAYMENT, status: 'expired' as const, timestamp: START - 60_000, metadata: { referenceId: 'order-42' } }],
+  assigned: null,
+}
+const assignment = { paymentId: PAYMENT, by: 'Ana', note: 'The customer sent us the transaction.' }
 
 /** One request and one answer of each endpoint, as the reference shows them. A test parses them with the schemas that validate. */
 export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; reply: EndpointReply<K> } } = {
@@ -235,6 +254,15 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
   paymentSend: {
     request: { body: { walletAddress: BUYER, recipientAddress: SELLER, amount: 0.01, resource: RESOURCE, metadata: { referenceId: 'order-42' } } },
     reply: { ...status, mode: 'hosted', expiresAt: null, lastValidBlockHeight: null, estimatedConfirmation: '20-41 seconds' },
+  },
+  unmatchedList: { request: { query: { limit: '50' } }, reply: { success: true, total: 1, transfers: [unmatched] } },
+  unmatchedAssign: {
+    request: { params: { transferId: unmatched.transferId }, body: assignment },
+    reply: { success: true, transfer: { ...unmatched, assigned: { ...assignment, at: START + 3_600_000 } } },
+  },
+  unmatchedUnassign: {
+    request: { params: { transferId: unmatched.transferId }, body: { by: assignment.by } },
+    reply: { success: true, transfer: unmatched },
   },
   walletList: { request: {}, reply: { success: true, wallets: [managedWallet] } },
   walletCreate: { request: { body: { family: 'evm', name: 'Payouts' } }, reply: { success: true, ...managedWallet } },

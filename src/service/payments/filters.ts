@@ -8,7 +8,7 @@ import type { PaymentStatus } from '#contract/payment.ts'
 import { LAST_MOMENT } from './cursor.ts'
 import { refuseParameters } from './network.ts'
 
-export type ListQuery = EndpointInput<'paymentHistory'>['query']
+export type ListQuery = Omit<EndpointInput<'paymentList'>['query'], 'wallets'>
 
 /** Amounts of all assets are compared on this many decimals, more than any asset has. */
 export const AMOUNT_DECIMALS = 36
@@ -20,6 +20,8 @@ export type Filters = {
   wallets: readonly string[] | undefined
   type: ListQuery['type']
   statuses: readonly PaymentStatus[] | undefined
+  /** Drafts, and nothing else; otherwise everything else. */
+  drafts: boolean
   network: string | undefined
   /** A symbol may stand for several assets: one on each network. An address stands for itself, on any. */
   assets: readonly { network?: string; address: string }[] | undefined
@@ -38,7 +40,8 @@ export function readFilters(accountId: string, query: ListQuery, scope: { wallet
     accountId,
     wallets: scope.wallets && [...new Set(scope.wallets)],
     type: query.type,
-    statuses: query.status,
+    statuses: query.status === 'incomplete' ? undefined : query.status,
+    drafts: query.status === 'incomplete',
     network: query.network === undefined ? undefined : readNetwork(query.network, scope.networks, details),
     assets: query.asset === undefined ? undefined : readAssets(query.asset, scope.networks, details),
     since: moment(query.since),

@@ -47,7 +47,7 @@ async function readPage(context: Context, actor: Actor, list: { query: ListQuery
 /** As seen from the wallets; between two of them a payment is what was asked for, else received. */
 function directionOf(row: PaymentRecord, { query, wallets }: { query: ListQuery; wallets: readonly string[] | undefined }): Row['type'] {
   if (query.type !== 'all') return query.type
-  if (!wallets) return row.mode === 'hosted' ? 'sent' : 'received'
+  if (!wallets) return row.direction
   return wallets.includes(row.recipient) ? 'received' : 'sent'
 }
 
@@ -69,5 +69,6 @@ function toRow(row: PaymentRecord, type: Row['type']): Row {
     signature: row.signature ?? (row.status === 'created' || row.status === 'pending' ? row.reportedSignature : null),
     timestamp: row.createdAt.getTime(),
     metadata: readMetadata(row.metadata),
+    draft: row.draft,
   }
 }

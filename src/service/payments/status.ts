@@ -74,6 +74,7 @@ export async function describePayment(context: Context, row: PaymentRecord, even
     metadata: readMetadata(row.metadata),
     paymentProof: row.paymentProof,
     failure: row.failure,
+    draft: row.draft,
     attribution: { evidence: row.evidence, missing: [], transfer: null, request: null },
     events: events.map(({ status, at, blockHeight, source }) => ({ status, at: at.getTime(), blockHeight, source })),
   }

@@ -16,6 +16,9 @@ import { tokenInfo } from './token-info.ts'
 import { transactionReceive } from './transaction-receive.ts'
 import { transactionSend } from './transaction-send.ts'
 import { transactionSubmitted } from './transaction-submitted.ts'
+import { unmatchedAssign } from './unmatched-assign.ts'
+import { unmatchedList } from './unmatched-list.ts'
+import { unmatchedUnassign } from './unmatched-unassign.ts'
 import { walletCreate } from './wallet-create.ts'
 import { walletList } from './wallet-list.ts'
 import { usage } from './usage.ts'
@@ -40,6 +43,9 @@ export const routes: Routes = {
   apiKeyDelete,
   usage,
   paymentSend,
+  unmatchedList,
+  unmatchedAssign,
+  unmatchedUnassign,
   walletCreate,
   walletList,
 }

@@ -63,6 +63,7 @@ function stubDesk(asked: string[]): void {
     signature: null,
     timestamp: 10_000 - index,
     metadata: {},
+    draft: false,
   })
   vi.stubGlobal('fetch', (url: string, init: { body?: string }) => {
     const { pathname, searchParams } = new URL(url)

@@ -20,6 +20,7 @@ const back = (amountAtomic: string, change: Partial<PaymentRow> = {}): PaymentRo
   signature: null,
   timestamp: 1,
   metadata: { refundOf: 'pay_1' },
+  draft: false,
   ...change,
 })
 

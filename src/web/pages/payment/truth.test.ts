@@ -47,6 +47,7 @@ const payment: PaymentStatusBody = {
   metadata: null,
   paymentProof: null,
   failure: null,
+  draft: false,
   attribution: { evidence: null, missing: [], transfer: null, request: null },
   events: [],
 }

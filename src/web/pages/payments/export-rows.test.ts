@@ -20,6 +20,7 @@ const row: PaymentRow = {
   signature: '0xabc',
   timestamp: 0,
   metadata: { description: '=HYPERLINK("http://evil.example","x")', referenceId: 'a\n"b"', big: new LosslessNumber('12345678901234567890.10') },
+  draft: false,
 }
 const note = { paymentId: 'pay_1', labels: ['rent', 'May'], note: 'late', reconciledAt: 1000, updatedAt: 1000 }
 const csv: ExportOptions = { format: 'csv', separator: ',', mark: true, networkName: () => 'Ethereum' }
