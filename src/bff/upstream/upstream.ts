@@ -92,6 +92,13 @@ export class Upstream {
     }
   }
 
+  /** Asks what this program itself wants to know, outside of any visitor's request. */
+  async ask<S extends v.GenericSchema>(row: Endpoint & { response: S }, request: UpstreamRequest): Promise<v.InferOutput<S>> {
+    const answer = await this.#send(row, request)
+    if (answer.status !== 200) throw problemOf({ status: answer.status, text: answer.text, headers: forwardedHeaders(answer.headers) })
+    return v.parse(row.response, parseAnswer(answer.text))
+  }
+
   /** Something changed: the next read asks the service. */
   forgetReads(): void {
     this.#shared.clear()
