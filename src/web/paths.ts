@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import * as v from 'valibot'
-import { PAYMENT_STATUSES } from '#contract/payment.ts'
+import { DIRECTIONS, PAYMENT_STATUSES } from '#contract/payment.ts'
 
 /**
  * Every page's address and search parameters, as data. Links, the router and the filters are derived from it.
@@ -12,15 +12,10 @@ const text = (max: number) => v.fallback(v.optional(v.pipe(v.string(), v.minLeng
 const choice = <const T extends readonly string[]>(values: T) => v.fallback(v.optional(v.picklist(values)), undefined)
 
 /** One or several of a few, with commas. */
-const several = (values: readonly string[]) =>
-  v.fallback(
-    v.optional(
-      v.pipe(
-        v.string(),
-        v.check((list) => list.split(',').every((value) => values.includes(value))),
-      ),
-    ),
-    undefined,
+const listOf = (values: readonly string[]) =>
+  v.pipe(
+    v.string(),
+    v.check((list) => list.split(',').every((value) => values.includes(value))),
   )
 const spelled = (pattern: RegExp) => v.fallback(v.optional(v.pipe(v.string(), v.regex(pattern))), undefined)
 const day = spelled(/^[12][0-9]{3}-[01][0-9]-[0-3][0-9]$/)
@@ -56,8 +51,9 @@ export const routes = {
     path: '/payments',
     title: msg`Payments`,
     search: v.object({
-      type: choice(['sent', 'received']),
-      status: several(PAYMENT_STATUSES),
+      type: choice(DIRECTIONS),
+      /** `incomplete` stands alone: drafts, which no other list shows. */
+      status: v.fallback(v.optional(v.union([v.literal('incomplete'), listOf(PAYMENT_STATUSES)])), undefined),
       network: text(64),
       /** A configured symbol. */
       asset: text(64),
@@ -74,6 +70,7 @@ export const routes = {
     }),
   },
   payment: { path: '/payments/:paymentId', title: msg`Payment`, search: v.object({}) },
+  unmatched: { path: '/unmatched', title: msg`Unmatched payments`, search: v.object({}) },
   developers: { path: '/developers', title: msg`Developers`, search: v.object({ period: choice(['hour', 'day']), key: text(40), endpoint: text(120) }) },
   verify: {
     path: '/verify',

@@ -49,9 +49,12 @@ export function isFiltered(filter: PaymentFilter): boolean {
   return Object.values(filter).some(Boolean)
 }
 
+/** The filter of drafts: alone, and in no other list. */
+export const INCOMPLETE = 'incomplete'
+
 export function statusesOf(filter: PaymentFilter): PaymentStatus[] {
   // The page's schema admits no other words.
-  return filter.status ? (filter.status.split(',') as PaymentStatus[]) : []
+  return filter.status && filter.status !== INCOMPLETE ? (filter.status.split(',') as PaymentStatus[]) : []
 }
 
 /** Unix milliseconds, both inclusive. */
