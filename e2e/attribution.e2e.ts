@@ -182,7 +182,7 @@ test('the payee sees that nobody’s word is behind a payment, and the payer sig
 
   await shop.page.goto('/')
   await shop.page.getByText('1 payment arrived, and nothing shows whose it is').waitFor()
-  await shop.page.goto('/unmatched')
+  await shop.page.goto('/?show=unmatched')
   const assign = shop.page.getByRole('button', { name: 'Assign', exact: true })
   await expect(shop.page.getByRole('heading', { name: '0.0166 ETH' })).toBeVisible()
   await expectAccessible(shop.page, 'unmatched: to be matched')
@@ -203,7 +203,7 @@ test('the payee sees that nobody’s word is behind a payment, and the payer sig
   await page.getByRole('button', { name: 'Confirm with MetaMask' }).click()
   await expect(page.getByRole('heading', { name: /Payment of 0.0166 ETH, (confirmed|final)/ })).toBeVisible({ timeout: 30_000 })
   await expect(shop.page.getByText('A payment like this arrived, and nothing shows whose it is')).toHaveCount(0, { timeout: 30_000 })
-  await shop.page.goto('/unmatched')
+  await shop.page.goto('/?show=unmatched')
   await expect(shop.page.getByText('Nothing is unmatched')).toBeVisible({ timeout: 30_000 })
   await expectAccessible(shop.page, 'unmatched: none')
 })

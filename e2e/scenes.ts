@@ -86,7 +86,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   unmatched: async (page, net) => {
     await scenes['paid-unconfirmed']?.((await (await page.context().browser()?.newContext({ baseURL: net.urls.web }))?.newPage()) ?? page, net)
     await signIn(page)
-    await page.goto('/unmatched')
+    await page.goto('/?show=unmatched')
     await page.getByRole('button', { name: 'Assign' }).first().waitFor({ timeout: 60_000 })
   },
   'payments-incomplete': async (page) => {

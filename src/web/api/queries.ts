@@ -88,14 +88,6 @@ export function summaryQuery(viewer: Viewer, days: number) {
   })
 }
 
-/** Money that arrived and that no order has evidence for, newest first; an operator's alone. */
-export const unmatchedQuery = queryOptions({
-  queryKey: ['unmatchedList'],
-  queryFn: ({ signal }) => call('unmatchedList', { query: { limit: '100' } }, { signal }),
-  staleTime: 10_000,
-  refetchInterval: 30_000,
-})
-
 export const apiKeysQuery = queryOptions({
   queryKey: ['apiKeyList'],
   queryFn: async ({ signal }) => (await call('apiKeyList', {}, { signal })).keys,

@@ -10,7 +10,6 @@ const loaders: Readonly<Record<RouteName, () => Promise<{ default: ComponentType
   links: () => import('../pages/links/LinksPage.tsx').then((module) => ({ default: module.LinksPage })),
   payments: () => import('../pages/payments/PaymentsPage.tsx').then((module) => ({ default: module.PaymentsPage })),
   payment: () => import('../pages/payment/PaymentPage.tsx').then((module) => ({ default: module.PaymentPage })),
-  unmatched: () => import('../pages/unmatched/UnmatchedPage.tsx').then((module) => ({ default: module.UnmatchedPage })),
   developers: () => import('../pages/developers/DevelopersPage.tsx').then((module) => ({ default: module.DevelopersPage })),
   verify: () => import('../pages/verify/VerifyPage.tsx').then((module) => ({ default: module.VerifyPage })),
   explore: () => import('../pages/explore/ExplorePage.tsx').then((module) => ({ default: module.ExplorePage })),

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plural, Trans } from '@lingui/react/macro'
-import { newestQuery, unmatchedQuery, type Viewer } from '../../api/queries.ts'
+import { newestQuery, type Viewer } from '../../api/queries.ts'
+import { unmatchedQuery } from '../../api/unmatched.ts'
 import { serverNow } from '../../clock.ts'
 import { pathTo, type SearchOf } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
@@ -49,7 +50,7 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
         {unassigned > 0 && (
           <InboxItem
             action={
-              <Link className={buttonClass({ size: 'sm' })} to={pathTo('unmatched', {})}>
+              <Link className={buttonClass({ size: 'sm' })} to={pathTo('overview', { search: { show: 'unmatched' } })}>
                 <Trans>Show</Trans>
               </Link>
             }

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
-import { INCOMPLETE, statusesOf, type PaymentFilter } from '../../api/payment-filter.ts'
+import { INCOMPLETE, isIncomplete, statusesOf, type PaymentFilter } from '../../api/payment-filter.ts'
 import { pathTo, readSearch } from '../../paths.ts'
 import { usePreferences } from '../../preferences.ts'
 import { navigate } from '../../router/location.ts'
@@ -53,7 +53,7 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
         </Button>
         <div className={cx('flex flex-wrap items-center gap-2 max-sm:order-last max-sm:basis-full', !open && 'max-sm:hidden')}>
           <StatusFilter
-            incomplete={filter.status === INCOMPLETE}
+            incomplete={isIncomplete(filter)}
             onChange={(statuses) => change({ status: statuses === INCOMPLETE ? INCOMPLETE : statuses.join(',') || undefined })}
             statuses={statusesOf(filter)}
           />

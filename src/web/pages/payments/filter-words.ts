@@ -3,7 +3,7 @@ import { msg, t } from '@lingui/core/macro'
 import type { Direction } from '#contract/payment.ts'
 import type { Network } from '#contract/network.ts'
 import type { PERIODS } from '../../paths.ts'
-import { INCOMPLETE, rangeOf, statusesOf, type PaymentFilter, type Zone } from '../../api/payment-filter.ts'
+import { INCOMPLETE, isIncomplete, rangeOf, statusesOf, type PaymentFilter, type Zone } from '../../api/payment-filter.ts'
 import { localDecimalOf } from './amount-text.ts'
 import { formatDate, formatList } from '../../locales/formats.ts'
 import { statusLabel } from '../../ui/status-words.ts'
@@ -26,7 +26,7 @@ export function chipsOf(
   const chips: FilterChip[] = []
   const { min, max, q } = filter
   if (filter.type) chips.push({ id: 'type', text: typeWords(filter.type), without: { type: undefined } })
-  const statuses = filter.status === INCOMPLETE ? statusLabel('incomplete') : formatList(statusesOf(filter).map(statusLabel), 'disjunction')
+  const statuses = isIncomplete(filter) ? statusLabel(INCOMPLETE) : formatList(statusesOf(filter).map(statusLabel), 'disjunction')
   if (statuses) chips.push({ id: 'status', text: t`Status: ${statuses}`, without: { status: undefined } })
   const network = context.networks.find((each) => each.network === filter.network)?.name ?? filter.network
   if (network) chips.push({ id: 'network', text: t`Network: ${network}`, without: { network: undefined } })

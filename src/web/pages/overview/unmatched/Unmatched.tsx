@@ -2,26 +2,22 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { UnmatchedTransfer } from '#contract/unmatched-endpoints.ts'
-import { unmatchedQuery } from '../../api/queries.ts'
-import { useSession } from '../../api/session.ts'
-import { pathTo } from '../../paths.ts'
-import { Link } from '../../router/Link.tsx'
-import { SignIn } from '../../session/SignIn.tsx'
-import { PageHeader } from '../../shell/PageHeader.tsx'
-import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
-import { QueryError } from '../../shell/QueryError.tsx'
-import { StaleBanner } from '../../shell/StaleBanner.tsx'
-import { buttonClass } from '../../ui/button-class.ts'
-import { Card } from '../../ui/Card.tsx'
-import { EmptyState } from '../../ui/EmptyState.tsx'
-import { Icon } from '../../ui/Icon.tsx'
-import { Skeleton } from '../../ui/Skeleton.tsx'
+import { unmatchedQuery } from '../../../api/unmatched.ts'
+import { pathTo } from '../../../paths.ts'
+import { Link } from '../../../router/Link.tsx'
+import { PageHeader } from '../../../shell/PageHeader.tsx'
+import { QueryError } from '../../../shell/QueryError.tsx'
+import { StaleBanner } from '../../../shell/StaleBanner.tsx'
+import { buttonClass } from '../../../ui/button-class.ts'
+import { Card } from '../../../ui/Card.tsx'
+import { EmptyState } from '../../../ui/EmptyState.tsx'
+import { Icon } from '../../../ui/Icon.tsx'
+import { Skeleton } from '../../../ui/Skeleton.tsx'
 import { AssignDialog, type Assignment } from './AssignDialog.tsx'
 import { TransferItem } from './TransferItem.tsx'
 
-/** Money that arrived at the merchant's wallets and that no order has evidence for. */
-export function UnmatchedPage() {
-  const state = useSession()
+/** Money that arrived at the merchant's wallets and that no order has evidence for. Only operators get here. */
+export function Unmatched() {
   return (
     <>
       <Link className={buttonClass({ variant: 'quiet', size: 'sm' }, 'mb-4 -ms-2.5')} to={pathTo('overview', {})}>
@@ -31,19 +27,7 @@ export function UnmatchedPage() {
         subtitle={<Trans>This money is in your wallets. It fits an order, and nothing shows that the order’s payer sent it.</Trans>}
         title={<Trans>Unmatched payments</Trans>}
       />
-      {state.kind === 'loading' ? (
-        <PageSkeleton />
-      ) : state.kind === 'failed' ? (
-        <QueryError error={state.error} onRetry={state.retry} />
-      ) : state.session?.operator ? (
-        <Transfers />
-      ) : (
-        <Card>
-          <EmptyState action={<SignIn />} icon="lock" title={<Trans>For the merchant only</Trans>}>
-            <Trans>Sign in with a wallet that runs this dashboard to see its unmatched payments.</Trans>
-          </EmptyState>
-        </Card>
-      )}
+      <Transfers />
     </>
   )
 }
