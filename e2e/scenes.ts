@@ -2,7 +2,8 @@ import type { Page } from '@playwright/test'
 import type { Devnet } from '#devnet/network.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { holdStill, openChains } from './chain.ts'
-import { expectPaid, expectReviewed, signButton } from './checkout.ts'
+import { connectOnForm, expectPaid, expectReviewed, review as reviewIn, signButton } from './checkout.ts'
+import { EthereumWallet } from './wallets/ethereum.ts'
 
 type Scene = (page: Page, net: Devnet) => Promise<void>
 
@@ -71,6 +72,30 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await page.getByText('Sent to the network. It does not count as paid until it is confirmed.', { exact: true }).waitFor()
     await chain.mine()
     await page.getByText('On the chain with 1 of 2 confirmations. It does not count as paid yet.', { exact: true }).waitFor()
+  },
+  'paid-unconfirmed': async (page, net) => {
+    const wallet = new EthereumWallet({ privateKeys: [net.wallets.buyer.evm.privateKey], rpcUrl: net.evm.rpcUrl, chainId: net.evm.chainId })
+    wallet.fees = 'replace'
+    await wallet.install(page.context())
+    await page.goto(ORDER)
+    await connectOnForm(page, 'MetaMask')
+    await reviewIn(page, 'MetaMask')
+    await signButton(page, 'MetaMask').click()
+    await page.getByRole('button', { name: 'Confirm with MetaMask' }).waitFor({ timeout: 60_000 })
+  },
+  unmatched: async (page, net) => {
+    await scenes['paid-unconfirmed']?.((await (await page.context().browser()?.newContext({ baseURL: net.urls.web }))?.newPage()) ?? page, net)
+    await signIn(page)
+    await page.goto('/?show=unmatched')
+    await page.getByRole('button', { name: 'Assign' }).first().waitFor({ timeout: 60_000 })
+  },
+  'payments-incomplete': async (page) => {
+    await signIn(page)
+    await page.goto('/payments?status=incomplete')
+    await page
+      .getByText(/Incomplete|No payment/)
+      .first()
+      .waitFor()
   },
   'payment-failed': (page) => openFirst(page, 'failed'),
   'payment-expired': (page) => openFirst(page, 'expired'),

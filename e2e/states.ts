@@ -29,6 +29,8 @@ export const STATES = [
   'checkout: signed and offline',
   'checkout: something else landed',
   'checkout: paid',
+  'checkout: sent, to be confirmed as the payer’s',
+  'checkout: confirmed as the payer’s later',
   'checkout: an unfinished payment',
 
   'managed wallet: form',
@@ -74,7 +76,14 @@ export const STATES = [
   'payment: failed',
   'payment: expired',
   'payment: can be sent back',
+  'payment: arrived without its payer’s word',
+  'payment: asked of its payer',
   'payment: unknown',
+
+  'unmatched: to be matched',
+  'unmatched: to be assigned',
+  'unmatched: assigned',
+  'unmatched: none',
 
   'explore: start',
   'explore: priced',

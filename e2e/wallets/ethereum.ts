@@ -5,6 +5,7 @@ import {
   http,
   isHex,
   numberToHex,
+  publicActions,
   type Address,
   type Hex,
   type TransactionRequestEIP1559,
@@ -24,6 +25,8 @@ const Call = v.object({
   value: v.optional(v.string()),
   data: v.optional(v.string()),
   gas: v.optional(v.string()),
+  maxFeePerGas: v.optional(v.string()),
+  maxPriorityFeePerGas: v.optional(v.string()),
 })
 const Chain = v.tuple([v.object({ chainId: v.string() })])
 
@@ -32,12 +35,14 @@ type Transfer = Pick<TransactionRequestEIP1559, 'to' | 'value' | 'data'>
 export type EthereumWalletOptions = { privateKeys: readonly Hex[]; rpcUrl: string; chainId: number }
 
 /**
- * A wallet with real keys that behaves as MetaMask does: knows no account before it is connected, sets nonce, gas and fees itself,
- * broadcasts by itself, answers with nothing but the hash, and refuses to sign without sending.
+ * A wallet with real keys that behaves as MetaMask does: knows no account before it is connected, sets nonce and gas itself, and the fees where it is
+ * told to, broadcasts by itself, answers with nothing but the hash, and refuses to sign without sending.
  */
 export class EthereumWallet {
   connecting: Approval = 'approve'
   signing: Approval = 'approve'
+  /** Whether it takes the fees of the page, or others. */
+  fees: 'keep' | 'replace' = 'keep'
   /** Changes what is sent behind the page's back. */
   mutate: ((transfer: Transfer) => Transfer) | undefined
   /** Runs after the wallet broadcast and before the page hears of it. */
@@ -74,6 +79,16 @@ export class EthereumWallet {
     const account = this.#accounts[this.#selected]
     if (!account) throw new Error('The wallet has no account there.')
     return account
+  }
+
+  get #client() {
+    const chain = {
+      id: this.#appChainId,
+      name: 'local',
+      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+      rpcUrls: { default: { http: [this.#rpcUrl] } },
+    }
+    return createWalletClient({ account: this.#account, chain, transport: http(this.#rpcUrl) }).extend(publicActions)
   }
 
   async install(context: BrowserContext): Promise<void> {
@@ -184,16 +199,22 @@ export class EthereumWallet {
     if (this.chainId !== this.#appChainId) throw new WalletError(-32603, 'The wallet is on another network.')
     const asked: Transfer = { to: call.to as Address | undefined, value: BigInt(call.value ?? 0), data: isHex(call.data) ? call.data : undefined }
     const transfer = this.mutate?.(asked) ?? asked
-    const chain = {
-      id: this.#appChainId,
-      name: 'local',
-      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-      rpcUrls: { default: { http: [this.#rpcUrl] } },
-    }
-    const client = createWalletClient({ account: this.#account, chain, transport: http(this.#rpcUrl) })
-    const hash = await client.sendTransaction({ to: transfer.to, value: transfer.value, data: transfer.data })
+    const { maxFeePerGas, maxPriorityFeePerGas } = this.fees === 'keep' ? call : {}
+    const fees = maxFeePerGas && maxPriorityFeePerGas ? { maxFeePerGas: BigInt(maxFeePerGas), maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas) } : {}
+    const hash = await this.#client.sendTransaction({ to: transfer.to, value: transfer.value, data: transfer.data, ...fees })
     this.sent.push(hash)
     await this.afterBroadcast?.(hash)
+    return hash
+  }
+
+  /** The person speeds the last payment up in the wallet: the same nonce and meaning, higher fees, another hash. */
+  async speedUp(): Promise<Hex> {
+    const last = this.sent.at(-1)
+    if (!last) throw new Error('The wallet sent nothing.')
+    const { to, value, input, nonce, maxFeePerGas, maxPriorityFeePerGas } = await this.#client.getTransaction({ hash: last })
+    const fees = { maxFeePerGas: (maxFeePerGas ?? 0n) * 2n, maxPriorityFeePerGas: (maxPriorityFeePerGas ?? 0n) * 2n }
+    const hash = await this.#client.sendTransaction({ to: to ?? undefined, value, data: input, nonce, ...fees })
+    this.sent.push(hash)
     return hash
   }
 

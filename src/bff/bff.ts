@@ -6,6 +6,7 @@ import { openDatabase } from '#postgres/open.ts'
 import { createApp } from './app.ts'
 import { Budgets } from './budget/budgets.ts'
 import { Quota } from './budget/quota.ts'
+import { warnOfUnowned } from './check-seller-wallets.ts'
 import type { BffConfig } from './config.ts'
 import type { Context } from './context.ts'
 import { deleteExpiredChallenges } from './db/challenges.ts'
@@ -64,6 +65,8 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     throw error
   }
   hub.start()
+  const stopping = new AbortController()
+  void warnOfUnowned(context, stopping.signal)
   const cleaner = setInterval(() => void clean(context), CLEAN_EVERY_MS)
   const { port } = server
   log.info({ port, host: config.host }, 'listening')
@@ -73,6 +76,7 @@ export async function createBff(config: BffConfig, overrides: Overrides = {}): P
     port,
     context,
     [Symbol.asyncDispose]: async () => {
+      stopping.abort()
       clearInterval(cleaner)
       streams.stop()
       hub.stop()

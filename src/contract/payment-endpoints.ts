@@ -3,7 +3,7 @@ import type { Endpoint } from './endpoint.ts'
 import { address } from './address-field.ts'
 import { assetName, atomic, boundedText, describe, networkName, paymentId, timestamp, wholeNumber } from './fields.ts'
 import { PaymentRow, PaymentStatusBody } from './payment-body.ts'
-import { PAYMENT_STATUSES } from './payment.ts'
+import { DIRECTIONS, PAYMENT_STATUSES } from './payment.ts'
 import { sendFields } from './send-fields.ts'
 import { SentPayment } from './wallet.ts'
 

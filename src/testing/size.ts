@@ -36,7 +36,7 @@ function report(name: string, loaded: ReadonlySet<Chunk>): void {
   const size = [...loaded].reduce((sum, chunk) => sum + gzipSync(chunk.code, { level: 9 }).length, 0)
   const bar = BARS[name] ?? OTHER_BAR
   const wallet = [...loaded].flatMap((chunk) => Object.keys(chunk.modules)).find((id) => WALLET_CODE.test(id))
-  console.log(`${name}: ${(size / 1000).toFixed(1)} kB (${bar / 1000} kB)${wallet ? `, holds wallet code: ${wallet.replace(ROOT, '')}` : ''}`)
+  console.log(`${name}: ${(size / 1000).toFixed(3)} kB (${bar / 1000} kB)${wallet ? `, holds wallet code: ${wallet.replace(ROOT, '')}` : ''}`)
   if (size > bar || wallet) failed = true
 }
 

@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import * as v from 'valibot'
-import { PAYMENT_STATUSES } from '#contract/payment.ts'
+import { DIRECTIONS } from '#contract/payment.ts'
 
 /**
  * Every page's address and search parameters, as data. Links, the router and the filters are derived from it.
@@ -11,17 +11,6 @@ import { PAYMENT_STATUSES } from '#contract/payment.ts'
 const text = (max: number) => v.fallback(v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(max))), undefined)
 const choice = <const T extends readonly string[]>(values: T) => v.fallback(v.optional(v.picklist(values)), undefined)
 
-/** One or several of a few, with commas. */
-const several = (values: readonly string[]) =>
-  v.fallback(
-    v.optional(
-      v.pipe(
-        v.string(),
-        v.check((list) => list.split(',').every((value) => values.includes(value))),
-      ),
-    ),
-    undefined,
-  )
 const spelled = (pattern: RegExp) => v.fallback(v.optional(v.pipe(v.string(), v.regex(pattern))), undefined)
 const day = spelled(/^[12][0-9]{3}-[01][0-9]-[0-3][0-9]$/)
 const decimal = spelled(/^[0-9]{1,30}(\.[0-9]{1,36})?$/)
@@ -30,7 +19,7 @@ const decimal = spelled(/^[0-9]{1,30}(\.[0-9]{1,36})?$/)
 export const PERIODS = ['today', '7d', '30d', 'month', 'last-month'] as const
 
 export const routes = {
-  overview: { path: '/', title: msg`Overview`, search: v.object({ days: choice(['7', '30', '90']) }) },
+  overview: { path: '/', title: msg`Overview`, search: v.object({ days: choice(['7', '30', '90']), show: choice(['unmatched']) }) },
   checkout: {
     path: '/pay',
     title: msg`Pay`,
@@ -56,8 +45,9 @@ export const routes = {
     path: '/payments',
     title: msg`Payments`,
     search: v.object({
-      type: choice(['sent', 'received']),
-      status: several(PAYMENT_STATUSES),
+      type: choice(DIRECTIONS),
+      /** One or several with commas. Beside `incomplete`, drafts, which no other list shows, no other counts. */
+      status: spelled(/^((created|pending|confirmed|finalized|expired|failed|rolled_back|incomplete)(,(?!$)|$))+$/),
       network: text(64),
       /** A configured symbol. */
       asset: text(64),

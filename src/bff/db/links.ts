@@ -127,11 +127,23 @@ async function takenPlaces(db: Pick<Database, 'select'>, linkId: string, { sessi
   return Number(rows[0]?.count ?? 0)
 }
 
-export async function fillPlace(db: Database, id: string, made: { sessionId: string | null; paymentId: string }): Promise<void> {
-  await db
+/** What was built in a place. */
+export type Filling = { id: string; sessionId: string; paymentId: string; now: Date }
+
+/**
+ * Writes down the payment of a place. A place that has another one already was filled by an answer that its payer lost: both are payments of the link,
+ * and the later one gets a row with the id of `made`.
+ */
+export async function fillPlace(db: Database, place: LinkPaymentRow, made: Filling): Promise<void> {
+  const { id, sessionId, paymentId, now } = made
+  const filled = await db
     .update(linkPayment)
-    .set({ ...made, status: 'created' })
-    .where(and(eq(linkPayment.id, id), eq(linkPayment.status, 'building')))
+    .set({ sessionId, paymentId, status: 'created' })
+    .where(and(eq(linkPayment.id, place.id), eq(linkPayment.status, 'building')))
+    .returning({ id: linkPayment.id })
+  if (filled.length > 0) return
+  const row = { id, linkId: place.linkId, sessionId, requestKey: null, paymentId, status: 'created', createdAt: now }
+  await db.insert(linkPayment).values(row).onConflictDoNothing({ target: linkPayment.paymentId })
 }
 
 /** Nothing was built. */

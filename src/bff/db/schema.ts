@@ -65,6 +65,9 @@ export const sessionPayment = bff.table(
       .notNull()
       .references(() => session.id, { onDelete: 'cascade' }),
     paymentId: text().notNull(),
+    /** The wallet that pays, in its normal form; null where it was not kept. */
+    sender: text(),
+    createdAt: at('created_at'),
   },
   (t) => [primaryKey({ columns: [t.sessionId, t.paymentId] }), index('session_payment_payment').on(t.paymentId)],
 )

@@ -1,4 +1,4 @@
-import { and, arrayOverlaps, eq, gt, inArray, lte, ne, or } from 'drizzle-orm'
+import { and, arrayOverlaps, desc, eq, gt, inArray, lte, ne, or } from 'drizzle-orm'
 import type { Database } from '#postgres/open.ts'
 import { session, sessionPayment } from './schema.ts'
 
@@ -63,8 +63,20 @@ export async function deleteExpiredSessions(db: Database, now: Date): Promise<vo
   await db.delete(session).where(or(lte(session.idleAt, now), lte(session.expiresAt, now)))
 }
 
-export async function insertSessionPayment(db: Database, sessionId: string, paymentId: string): Promise<void> {
-  await db.insert(sessionPayment).values({ sessionId, paymentId }).onConflictDoNothing()
+export async function insertSessionPayment(db: Database, row: { sessionId: string; paymentId: string; sender?: string; createdAt?: Date }): Promise<void> {
+  await db.insert(sessionPayment).values(row).onConflictDoNothing()
+}
+
+/** The newest payments that a session made from a wallet. */
+export async function findPaymentsFrom(db: Database, made: { sessionId: string; sender: string; since: Date }, limit: number): Promise<string[]> {
+  const { sessionId, sender, since } = made
+  const rows = await db
+    .select({ paymentId: sessionPayment.paymentId })
+    .from(sessionPayment)
+    .where(and(eq(sessionPayment.sessionId, sessionId), eq(sessionPayment.sender, sender), gt(sessionPayment.createdAt, since)))
+    .orderBy(desc(sessionPayment.createdAt))
+    .limit(limit)
+  return rows.map(({ paymentId }) => paymentId)
 }
 
 export async function hasSessionPayment(db: Database, sessionId: string, paymentId: string): Promise<boolean> {

@@ -85,7 +85,7 @@ describe.each(ENGINES)('the store on %s', (engine) => {
       [two, shared],
       [one, own],
     ] as const)
-      await insertSessionPayment(db, session.id, payment)
+      await insertSessionPayment(db, { sessionId: session.id, paymentId: payment })
     expect(await hasSessionPayment(db, two.id, own)).toBe(false)
     const makers = await findMakers(db, [shared, own, createPaymentId()])
     expect(makers.get(shared)?.toSorted((a, b) => a.localeCompare(b))).toEqual([one.id, two.id].toSorted((a, b) => a.localeCompare(b)))

@@ -119,7 +119,7 @@ test('a draft reaches no stream and holds up none that resumes; its maker reads 
   await maker.signIn(evmWallet())
   expect((await maker.get(`/api/payment/status/${draft}`)).status).toBe(404)
   const [own] = await desk.bff.context.db.select().from(session).orderBy(desc(session.createdAt)).limit(1)
-  await insertSessionPayment(desk.bff.context.db, own?.id ?? '', draft)
+  await insertSessionPayment(desk.bff.context.db, { sessionId: own?.id ?? '', paymentId: draft })
   expect((await maker.get(`/api/payment/status/${draft}`)).json).toMatchObject({ paymentId: draft, status: 'expired', draft: true })
 })
 

@@ -206,9 +206,21 @@ describe('paying a link', () => {
     const { link } = await create({ maxPayments: 1 })
     const headers = { 'Idempotency-Key': crypto.randomUUID() }
     const body = { link, walletAddress: buyerAddress }
+    const buyer = desk.browser()
+    const lost = await buyer.post('/api/link/pay', body, headers)
+    const again = await buyer.post('/api/link/pay', body, headers)
+    expect(again.json.paymentId).toBe(lost.json.paymentId)
+  })
+
+  test('repeated under the same key by a payer whose first answer and session were lost is a payment of its own in the same place', async () => {
+    const { link } = await create({ maxPayments: 1 })
+    const headers = { 'Idempotency-Key': crypto.randomUUID() }
+    const body = { link, walletAddress: buyerAddress }
     const lost = await desk.browser().post('/api/link/pay', body, headers)
     const again = await desk.browser().post('/api/link/pay', body, headers)
-    expect(again.json.paymentId).toBe(lost.json.paymentId)
+    expect(again.status).toBe(200)
+    expect(again.json.paymentId).not.toBe(lost.json.paymentId)
+    expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_busy' })
   })
 
   test('that cannot be built leaves the place to the next', async () => {

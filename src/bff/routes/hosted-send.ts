@@ -26,7 +26,7 @@ export const hostedSend: OwnRule<'hostedSend'> = async (call) => {
   if (!row || row.sessionId !== session.id) throw refuseHosted('hosted_intent')
   const signatureHash = hashCookieValue(body.signature)
   const outcome = row.state === 'open' ? await take(call, session, { row, signatureHash }) : await repeat(call, row, signatureHash)
-  if (outcome.paymentId !== null) await insertSessionPayment(context.db, session.id, outcome.paymentId)
+  if (outcome.paymentId !== null) await insertSessionPayment(context.db, { sessionId: session.id, paymentId: outcome.paymentId })
   return { value: outcome }
 }
 

@@ -7,13 +7,11 @@ import { ProblemError } from '#contract/problem.ts'
 import type { Context } from '../context.ts'
 import { fillPlace, findPlace, leavePlace, takePlace } from '../db/links.ts'
 import type { LinkPaymentRow, NewPlace } from '../db/links.ts'
-import { insertSessionPayment } from '../db/sessions.ts'
 import { countsOf, openLink, refuseLink, stateOf } from '../links/open-link.ts'
 import type { OpenedLink } from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
-import { startAnonymousSession } from '../session/start-session.ts'
+import { buildPayment } from './build-payment.ts'
 import type { OwnCall, OwnReply, OwnRule } from './own-rule.ts'
-import { spender } from './rule.ts'
 
 /**
  * Anybody may have the payment of a link built, as the link says it. A place is taken before the service is asked, so that a link for one
@@ -24,22 +22,16 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
   const opened = await openLink(context, body.link)
   if (opened.row.maxPayments !== null) await refreshPayments(context, [opened.row.id], { visitor, requestId })
   const payer = { id: createId('lpm'), sessionId: visitor.session?.id, requestKey: idempotencyKey, now: context.now() }
-  // A request repeated under its key is the payment it began, whatever became of the link since.
+  // A request repeated under its key takes no second place, whatever became of the link since.
   const place = (await findPlace(context.db, opened.row.id, idempotencyKey)) ?? (await takeOpenPlace(context, opened, payer))
-  const request = { body: requestOf(context, opened.terms, body), requestId, idempotencyKey }
-  const reply = await context.upstream
-    .write('transactionSend', request, () => context.budgets.spend(spender(visitor), 'action'))
-    .catch(async (error: unknown) => {
-      if (place.id === payer.id) await leavePlace(context.db, place.id)
-      throw error
-    })
-  const { paymentId } = reply.parsed
-  const started = visitor.session ? undefined : await startAnonymousSession(context, visitor.site)
-  const session = visitor.session ?? started?.session
-  if (session) await insertSessionPayment(context.db, session.id, paymentId)
-  await fillPlace(context.db, place.id, { sessionId: session?.id ?? null, paymentId })
+  const wanted = { context, visitor, requestId, idempotencyKey, sender: body.walletAddress, body: requestOf(context, opened.terms, body) }
+  const { reply, sessionId, setCookie } = await buildPayment(wanted).catch(async (error: unknown) => {
+    if (place.id === payer.id) await leavePlace(context.db, place.id)
+    throw error
+  })
+  await fillPlace(context.db, place, { id: payer.id, sessionId, paymentId: reply.parsed.paymentId, now: payer.now })
   // `value` is the projection of the row that this endpoint names as its answer.
-  return { value: reply.value as OwnReply<'linkPay'>['value'], cookies: started && [started.setCookie], headers: reply.headers }
+  return { value: reply.value as OwnReply<'linkPay'>['value'], cookies: setCookie === undefined ? undefined : [setCookie], headers: reply.headers }
 }
 
 async function takeOpenPlace(context: Context, { row }: OpenedLink, payer: NewPlace): Promise<LinkPaymentRow> {

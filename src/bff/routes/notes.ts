@@ -3,7 +3,7 @@ import { changeNotes, countLabels, findNotes } from '../db/notes.ts'
 import type { NoteRow } from '../db/notes.ts'
 import type { OpenSession } from '../session/open-session.ts'
 import type { OwnRule } from './own-rule.ts'
-import { readPayment } from './payment-status.ts'
+import { readPayment } from './read-payment.ts'
 import { notFound, requireWallet } from './rule.ts'
 
 /** The operators of a desk keep one set of notes. */

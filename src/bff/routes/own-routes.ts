@@ -20,6 +20,7 @@ import { linkRestore, linkWithdraw } from './link-withdraw.ts'
 import { noteLabels, noteRead, noteWrite } from './notes.ts'
 import type { OwnEndpointName, OwnRule } from './own-rule.ts'
 import { sessionEndOthers, sessionList } from './sessions.ts'
+import { verifyOrdersOf } from './verify-orders.ts'
 
 const config: OwnRule<'config'> = ({ context }) => {
   const { title, publicServiceUrl: serviceUrl, networks, sellerWallets, relay, examples, walletConnect } = context.config
@@ -36,11 +37,13 @@ const sessionChallenge: OwnRule<'sessionChallenge'> = async ({ context, visitor,
   return { value: issued.challenge, cookies: [issued.setCookie] }
 }
 
-const sessionCreate: OwnRule<'sessionCreate'> = async ({ context, visitor, body }) => {
+const sessionCreate: OwnRule<'sessionCreate'> = async ({ context, visitor, body, requestId }) => {
   context.budgets.spendSignIn(visitor.address)
   const wallet = await proveWallet(context, body, asking(visitor))
   const started = await signInWallet(context, wallet, visitor)
   context.streams.refresh(started.session)
+  // Beside the answer: a service that is slow holds no sign-in up.
+  void verifyOrdersOf({ context, visitor: { ...visitor, session: started.session }, requestId }, started.session, wallet)
   return { value: { session: sessionBody(started.session) }, cookies: [started.setCookie, clearCookie(BROWSER_COOKIE, visitor.site)] }
 }
 

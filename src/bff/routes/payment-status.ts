@@ -1,24 +1,17 @@
-import type { Context } from '../context.ts'
-import type { Visitor } from '../http/visitor.ts'
-import { maySee } from '../session/open-session.ts'
-import type { OpenSession } from '../session/open-session.ts'
-import { ForwardedProblem } from '../upstream/problem.ts'
-import type { UpstreamReply } from '../upstream/upstream.ts'
-import { notFound, requireSession, spender } from './rule.ts'
+import { readPayment } from './read-payment.ts'
+import { requireSession } from './rule.ts'
 import type { Rule } from './rule.ts'
+import { awaitsVerification, verifySender } from './verify-orders.ts'
 
-export const paymentStatus: Rule<'paymentStatus'> = (call) =>
-  readPayment({ ...call, paymentId: call.input.params.paymentId, session: requireSession(call.visitor) })
-
-type Wanted = { context: Context; visitor: Visitor; session: OpenSession; paymentId: string; requestId: string }
-
-/** A payment that the session may see. @throws ProblemError `NOT_FOUND`, the same for one that is not there and one that is someone else's */
-export async function readPayment({ context, visitor, session, paymentId, requestId }: Wanted): Promise<UpstreamReply<'paymentStatus'>> {
-  const reply = await context.upstream
-    .read('paymentStatus', { params: { paymentId }, requestId }, () => context.budgets.spend(spender(visitor), 'tail'))
-    .catch((error: unknown) => {
-      throw error instanceof ForwardedProblem && error.code === 'NOT_FOUND' ? notFound() : error
-    })
-  if (!(await maySee(context, session, reply.parsed))) throw notFound()
-  return reply
+/** A session that has proven the sender of a payment it made since is the evidence that a transfer may wait for: the service is told, and asked again. */
+export const paymentStatus: Rule<'paymentStatus'> = async (call) => {
+  const session = requireSession(call.visitor)
+  const wanted = { ...call, paymentId: call.input.params.paymentId, session }
+  const reply = await readPayment(wanted)
+  if (!(await awaitsVerification(call, session, reply.parsed))) return reply
+  return verifySender(call, session, reply.parsed).then(
+    () => readPayment(wanted),
+    // What the service refuses changes nothing about what was read.
+    () => reply,
+  )
 }

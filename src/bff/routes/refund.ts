@@ -5,7 +5,7 @@ import { findAsset, nativeAsset } from '#contract/network.ts'
 import { isPaid, isPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { UpstreamRequest } from '../upstream/upstream.ts'
-import { readPayment } from './payment-status.ts'
+import { readPayment } from './read-payment.ts'
 import { requireWallet } from './rule.ts'
 import type { Call } from './rule.ts'
 

@@ -70,8 +70,13 @@ export function spender(visitor: Visitor): { sessionId: string | undefined; addr
 }
 
 /** What goes on to the service: the parts as they came, checked but not rewritten. */
-export function onward(call: Pick<Call<EndpointName>, 'raw' | 'requestId' | 'idempotencyKey'>): UpstreamRequest {
-  return { ...call.raw, requestId: call.requestId, idempotencyKey: call.idempotencyKey }
+export function onward({
+  raw,
+  requestId,
+  idempotencyKey,
+  visitor,
+}: Pick<Call<EndpointName>, 'raw' | 'requestId' | 'idempotencyKey' | 'visitor'>): UpstreamRequest {
+  return { ...raw, requestId, idempotencyKey, keyScope: visitor.session?.id ?? visitor.address }
 }
 
 function signInFirst(): ProblemError {

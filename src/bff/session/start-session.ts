@@ -13,9 +13,9 @@ const MAX_WALLETS = 20
 
 export type StartedSession = { session: OpenSession; setCookie: string }
 
-/** An anonymous buyer's session: it holds no wallet, and later the payments it made. */
-export async function startAnonymousSession(context: Context, site: CookieSite): Promise<StartedSession> {
-  return start(context, { wallets: [], site })
+/** An anonymous buyer's session: it holds no wallet, and later the payments it made. `id`: where the session was named before it began. */
+export async function startAnonymousSession(context: Context, site: CookieSite, id?: string): Promise<StartedSession> {
+  return start(context, { wallets: [], site, id })
 }
 
 /**
@@ -44,11 +44,11 @@ export async function signInWallet(context: Context, wallet: string, request: { 
   return started(context, row, { value, site: request.site })
 }
 
-async function start(context: Context, facts: { wallets: string[]; site: CookieSite }): Promise<StartedSession> {
+async function start(context: Context, facts: { wallets: string[]; site: CookieSite; id?: string | undefined }): Promise<StartedSession> {
   const now = context.now().getTime()
   const value = createCookieValue()
   const row: SessionRow = {
-    id: createId('ses'),
+    id: facts.id ?? createId('ses'),
     cookieHash: hashCookieValue(value),
     wallets: facts.wallets,
     createdAt: new Date(now),

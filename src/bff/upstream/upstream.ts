@@ -28,7 +28,9 @@ export type UpstreamRequest = {
   query?: Record<string, string>
   /** As `parseJson` gave it: numbers keep the digits the browser wrote. */
   body?: unknown
-  idempotencyKey?: string
+  idempotencyKey?: string | undefined
+  /** Whose key that is: a session or an address. Equal keys of two scopes are two keys. */
+  keyScope?: string | undefined
   /** How long the answer may wait for the outcome: `respond-async` for not at all. */
   prefer?: string
   /** For the few questions whose answer waits for a chain or a facilitator. */
@@ -90,6 +92,13 @@ export class Upstream {
     }
   }
 
+  /** Asks what this program itself wants to know, outside of any visitor's request. */
+  async ask<S extends v.GenericSchema>(row: Endpoint & { response: S }, request: UpstreamRequest): Promise<v.InferOutput<S>> {
+    const answer = await this.#send(row, request)
+    if (answer.status !== 200) throw problemOf({ status: answer.status, text: answer.text, headers: forwardedHeaders(answer.headers) })
+    return v.parse(row.response, parseAnswer(answer.text))
+  }
+
   /** Something changed: the next read asks the service. */
   forgetReads(): void {
     this.#shared.clear()
@@ -126,7 +135,7 @@ export class Upstream {
     if (body !== undefined) {
       headers['Content-Type'] = 'application/json'
       headers['Content-Length'] = String(Buffer.byteLength(body))
-      headers['Idempotency-Key'] = upstreamKey(request.idempotencyKey)
+      headers['Idempotency-Key'] = upstreamKey(request)
       if (request.prefer !== undefined) headers['Prefer'] = request.prefer
     }
     const url = new URL(this.#config.serviceUrl + pathOf(endpoint, request))
@@ -169,11 +178,12 @@ function pathOf(endpoint: Endpoint, request: UpstreamRequest): string {
 }
 
 /**
- * Keys are the account's, not a browser's: a prefix keeps a visitor from taking a key that the seller's own server is about to use.
- * Without one the proxy makes one, so that its own second try over a fresh connection builds nothing twice.
+ * Keys are the account's, not a browser's: a prefix keeps a visitor from taking a key that the seller's own server is about to use, and the scope keeps
+ * one visitor's key from reading the answer of another. Without a key the proxy makes one, so that its own second try over a fresh connection builds
+ * nothing twice.
  */
-function upstreamKey(key: string | undefined): string {
-  return `browser:${key ?? randomUUID()}`
+function upstreamKey({ idempotencyKey = randomUUID(), keyScope }: UpstreamRequest): string {
+  return keyScope === undefined ? `browser:${idempotencyKey}` : `browser:${keyScope}:${idempotencyKey}`
 }
 
 function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, string> {

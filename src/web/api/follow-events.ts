@@ -71,7 +71,8 @@ function readJson(text: string): unknown {
 function applyPayment(payment: PaymentStatusBody): void {
   queryClient.setQueryData(paymentQuery(payment.paymentId).queryKey, (known) => newerPayment(known, payment))
   queryClient.setQueriesData({ queryKey: ['paymentList'] }, (page: PaymentPage | undefined) => updateRow(page, payment))
-  addArrival(payment)
+  // What a visitor only had prepared is no payment that came in.
+  if (!payment.draft) addArrival(payment)
   refreshSummary()
 }
 

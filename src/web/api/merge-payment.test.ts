@@ -113,7 +113,28 @@ test('an arrival is offered only to a list it belongs to', () => {
   expect(matches(payment(), mine, { network: 'eip155:1' })).toBe(false)
   expect(matches(payment(), { wallets: ['0x0'] }, {})).toBe(false)
   expect(matches(payment(), { wallets: 'all' }, { type: 'received' })).toBe(true)
-  expect(matches(payment({ mode: 'hosted' }), { wallets: 'all' }, { type: 'received' })).toBe(false)
+})
+
+test('an arrival has the direction that the service says, whatever its mode', () => {
+  const returned = payment({ direction: 'sent', mode: 'local' })
+  expect(matches(returned, { wallets: 'all' }, { type: 'received' })).toBe(false)
+  expect(matches(returned, { wallets: 'all' }, { type: 'sent' })).toBe(true)
+  expect(matches(payment({ direction: 'internal' }), { wallets: 'all' }, { type: 'received' })).toBe(false)
+  expect(matches(payment({ direction: 'internal' }), { wallets: 'all' }, { type: 'internal' })).toBe(true)
+  expect(matches(payment({ mode: 'hosted', direction: 'received' }), { wallets: 'all' }, { type: 'received' })).toBe(true)
+})
+
+test('an arrival between two wallets of the viewer is internal, not received', () => {
+  const { sender, recipient } = payment()
+  const both = { wallets: [sender, recipient] }
+  expect(matches(payment(), both, { type: 'received' })).toBe(false)
+  expect(matches(payment(), both, { type: 'internal' })).toBe(true)
+})
+
+test('a draft of a visitor is no arrival in any list', () => {
+  for (const filter of [{}, { type: 'received' }, { status: 'created' }, { status: 'incomplete' }] as const) {
+    expect(matches(payment({ status: 'created', draft: true }), { wallets: 'all' }, filter)).toBe(false)
+  }
 })
 
 test('a filter of several statuses, an asset or a time takes what it names', () => {

@@ -1,5 +1,6 @@
 import type { PaymentRow, PaymentStatusBody } from '#contract/payment-body.ts'
-import { rangeOf, statusesOf, type PaymentFilter, type Zone } from './payment-filter.ts'
+import type { Direction } from '#contract/payment.ts'
+import { isIncomplete, rangeOf, statusesOf, type PaymentFilter, type Zone } from './payment-filter.ts'
 import type { PaymentPage, Viewer } from './queries.ts'
 
 /** What a live event means for what is already on screen. Pure, so that order and repetition can be tested. */
@@ -24,6 +25,8 @@ export type View = { viewer: Viewer; filter: PaymentFilter; zone: Zone; now: num
 
 /** Whether a payment would stand in a list. A text or an amount only the service can judge: such a list gets no arrivals. */
 export function matchesFilter(payment: PaymentStatusBody, { viewer, filter, zone, now }: View): boolean {
+  // A draft is no payment: only its own filter lists it, and that list moves when it is read again.
+  if (payment.draft || isIncomplete(filter)) return false
   if (filter.q || filter.min || filter.max) return false
   // Nothing is written beside what has just come.
   if (filter.label || filter.reconciled === 'yes') return false
@@ -33,10 +36,17 @@ export function matchesFilter(payment: PaymentStatusBody, { viewer, filter, zone
   if (filter.asset && filter.asset.toLowerCase() !== payment.symbol.toLowerCase() && filter.asset !== payment.asset) return false
   const { since, until } = rangeOf(filter, zone, now)
   if ((since !== undefined && payment.timestamp < since) || (until !== undefined && payment.timestamp > until)) return false
-  if (viewer.wallets === 'all') return !filter.type || filter.type === (payment.mode === 'hosted' ? 'sent' : 'received')
-  if (filter.type === 'sent') return viewer.wallets.includes(payment.sender)
-  if (filter.type === 'received') return viewer.wallets.includes(payment.recipient)
-  return viewer.wallets.includes(payment.sender) || viewer.wallets.includes(payment.recipient)
+  const direction = directionFor(payment, viewer)
+  if (filter.type) return filter.type === direction
+  return viewer.wallets === 'all' || direction !== 'external'
+}
+
+/** As the service's list says it: for the account where all of it is read, otherwise by the wallets that are looked from. */
+export function directionFor(payment: Pick<PaymentStatusBody, 'direction' | 'sender' | 'recipient'>, { wallets }: Viewer): Direction {
+  if (wallets === 'all') return payment.direction
+  const [sent, received] = [wallets.includes(payment.sender), wallets.includes(payment.recipient)]
+  if (sent) return received ? 'internal' : 'sent'
+  return received ? 'received' : 'external'
 }
 
 /** Arrivals a list does not show yet: newer than its first row, so that an old payment's new status is no new payment. */

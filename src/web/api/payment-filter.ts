@@ -18,7 +18,7 @@ export function listQueryOf(filter: PaymentFilter, zone: Zone, now: number): Lis
   const { since, until } = rangeOf(filter, zone, now)
   const query = {
     type: filter.type,
-    status: filter.status,
+    status: isIncomplete(filter) ? INCOMPLETE : filter.status,
     network: filter.network,
     asset: filter.asset,
     since: since === undefined ? undefined : String(since),
@@ -49,9 +49,16 @@ export function isFiltered(filter: PaymentFilter): boolean {
   return Object.values(filter).some(Boolean)
 }
 
+/** The filter of drafts: alone, and in no other list. */
+export const INCOMPLETE = 'incomplete'
+
+export function isIncomplete({ status }: PaymentFilter): boolean {
+  return status?.split(',').includes(INCOMPLETE) ?? false
+}
+
 export function statusesOf(filter: PaymentFilter): PaymentStatus[] {
   // The page's schema admits no other words.
-  return filter.status ? (filter.status.split(',') as PaymentStatus[]) : []
+  return filter.status && !isIncomplete(filter) ? (filter.status.split(',') as PaymentStatus[]) : []
 }
 
 /** Unix milliseconds, both inclusive. */

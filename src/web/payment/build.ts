@@ -24,6 +24,8 @@ export async function buildPayment(ports: Ports, order: PaymentOrder, key: strin
       builtHeight: head.height,
       nonce: match.ok ? reader.nonce(order, reply.bytes) : null,
       maxFeeAtomic,
+      fingerprint: reply.evidence?.fingerprint ?? false,
+      evidenceRequest: reply.evidence?.request ?? null,
       digest: match.digest,
     }
     const review = reviewPayment({

@@ -1,5 +1,6 @@
 import type { Match, Step } from '#chains/match.ts'
 import type { Asset, NetworkId } from '#contract/network.ts'
+import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
 
 /** What an order does where it is no payment from its sender to its recipient. */
 export type Deed =
@@ -65,6 +66,10 @@ export type Built = {
   nonce: number | null
   /** The cap that the transaction was compared with. */
   maxFeeAtomic: bigint
+  /** EVM: whether the fees carry random digits, so that a wallet which keeps them ties its transaction to this payment. */
+  fingerprint?: boolean
+  /** EVM: what the service would have the payer sign where the wallet replaces the fees. Compared before it is used. */
+  evidenceRequest?: PayerEvidenceRequest | null
   /** Of the meaning of `bytes`: what the person reviews and what is signed must have the same. */
   digest: string
 }

@@ -1,3 +1,4 @@
+import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
 import type { Match, Step } from '#chains/match.ts'
 import type { Journal } from './journal.ts'
 import type { Locks } from './lock.ts'
@@ -16,9 +17,18 @@ export type Ports = {
   known?: () => readonly string[]
 }
 
+/** `evidence`: whether the service put random digits into the fees, and what the payer signs where their wallet replaces them. */
+export type BuiltReply = {
+  paymentId: string
+  bytes: Uint8Array
+  lastValidBlockHeight: number
+  expiresAt: number
+  evidence?: { fingerprint: boolean; request: PayerEvidenceRequest | null }
+}
+
 export interface PaymentService {
   /** Asks for an unsigned transaction. Repeating it with the same key answers the same. Throws what `explain` understands. */
-  build(order: PaymentOrder, key: string): Promise<{ paymentId: string; bytes: Uint8Array; lastValidBlockHeight: number; expiresAt: number }>
+  build(order: PaymentOrder, key: string): Promise<BuiltReply>
   /** Tells the service what was broadcast. Not needed for the payment, only for a quicker answer. */
   report(paymentId: string, signature: string): Promise<void>
   /** An error of `build` in words. */

@@ -13,8 +13,11 @@ export type StatusWords = {
   icon: IconName
 }
 
-/** Every status in the reader's terms. `unknown` is ours: bytes may have left and the chain has not answered yet. */
-export const statusWords: Readonly<Record<PaymentStatus | 'unknown', StatusWords>> = {
+/** `unknown`: bytes may have left and the chain has not answered yet. `incomplete`: a draft, whose payer nobody has verified and which nobody paid. */
+export type ShownStatus = PaymentStatus | 'unknown' | 'incomplete'
+
+/** Every status in the reader's terms. */
+export const statusWords: Readonly<Record<ShownStatus, StatusWords>> = {
   created: {
     label: msg({ message: 'Not sent yet', context: 'payment status' }),
     meaning: msg`The transaction was built and waits for a signature.`,
@@ -57,6 +60,12 @@ export const statusWords: Readonly<Record<PaymentStatus | 'unknown', StatusWords
     tone: 'bad',
     icon: 'back',
   },
+  incomplete: {
+    label: msg({ message: 'Incomplete', context: 'payment status' }),
+    meaning: msg`A visitor had it prepared and did not pay. Its text is the visitor’s.`,
+    tone: 'neutral',
+    icon: 'clock',
+  },
   unknown: {
     label: msg({ message: 'Checking', context: 'payment status' }),
     meaning: msg`It may have been sent. Nothing is built anew until the network answers.`,
@@ -66,11 +75,11 @@ export const statusWords: Readonly<Record<PaymentStatus | 'unknown', StatusWords
 }
 
 /** `Confirmed`, in the reader's language. */
-export function statusLabel(status: PaymentStatus | 'unknown'): string {
+export function statusLabel(status: ShownStatus): string {
   return i18n._(statusWords[status].label)
 }
 
 /** What a status means for the reader, in one sentence. */
-export function statusMeaning(status: PaymentStatus | 'unknown'): string {
+export function statusMeaning(status: ShownStatus): string {
   return i18n._(statusWords[status].meaning)
 }

@@ -3,6 +3,7 @@ import { chainIdOf, type Network } from '#contract/network.ts'
 import { bounded } from './bounded.ts'
 import { walletProblem, WalletProblem } from './errors.ts'
 import { readBalances } from './evm/balances.ts'
+import { readBroadcast } from './evm/broadcast.ts'
 import { evmChain } from './evm/chain.ts'
 import { EvmConnection, providerOf } from './evm/connection.ts'
 import { payWithProvider } from './evm/pay.ts'
@@ -56,6 +57,7 @@ export function startEvm(networks: readonly Network[], relay: RelaySettings | nu
     },
     chain: evmChain(networks, clientOf),
     reader: evmReader(networks),
+    readBroadcast: (network, transaction) => readBroadcast(clientOf(network), transaction),
     balances: (network, address) => readBalances(clientOf(network), network, address),
   }
 }

@@ -101,6 +101,8 @@ export async function startSolana(networks: readonly Network[]): Promise<WalletS
     },
     chain: solanaChain(networks, rpcOf),
     reader: solanaReader,
+    // The memo names the payment: nothing else is needed to recognise it.
+    readBroadcast: () => Promise.resolve(null),
     balances: (network, address) => rpcOf(network)((connection) => readBalances(connection, network, address)),
   }
 }

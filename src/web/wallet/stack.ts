@@ -3,6 +3,7 @@ import { familyOf, type Asset, type Network } from '#contract/network.ts'
 import { configQuery } from '../api/queries.ts'
 import { queryClient } from '../api/query-client.ts'
 import { loadMessages } from '../locales/language.ts'
+import type { Broadcast } from '../payment/evidence.ts'
 import type { PaymentChain, PaymentWallet, TransactionReader } from '../payment/ports.ts'
 import type { ConnectedAccount } from './accounts.ts'
 import type { TypedData } from './evm/sign-typed-data.ts'
@@ -22,9 +23,14 @@ export interface WalletStack {
   readonly wallet: PaymentWallet
   readonly chain: PaymentChain
   readonly reader: TransactionReader
+  /** EVM: nonce and fees of a transaction and of the bytes it was built as, by the payer's own RPC; null while that does not show it, and elsewhere. */
+  readBroadcast(network: Network, transaction: { signature: string; bytes: Uint8Array }): Promise<BroadcastReading | null>
   /** One for each of the network's assets, in their order; zero where the account holds nothing of it. */
   balances(network: Network, address: string): Promise<readonly AssetBalance[]>
 }
+
+/** What left the wallet, and what the order was built with. */
+export type BroadcastReading = { sent: Broadcast; fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } }
 
 /** For a wallet on another device: it is shown a text to scan or open, and may be given up on. */
 export type Elsewhere = { onUri: (uri: string) => void; signal: AbortSignal }

@@ -26,8 +26,11 @@ export function Flow({ run, onStartOver, onStart }: FlowProps) {
   const stage = stageOf(state)
   const container = useStepFocus(screenOf(state))
 
-  const words = sayState(state)
-  useEffect(() => announce(words), [words])
+  // What was sent is told by its own screen, which knows more than the state.
+  const words = 'sent' in state ? undefined : sayState(state)
+  useEffect(() => {
+    if (words !== undefined) announce(words)
+  }, [words])
 
   return (
     <div ref={container}>

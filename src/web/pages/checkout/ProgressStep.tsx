@@ -1,7 +1,9 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import { useEffect } from 'react'
 import { explorerLink, nativeAsset } from '#contract/network.ts'
 import { returnAddress } from '#contract/payment-link.ts'
 import { canRebuild, isPaid, standingOf, type PaymentState } from '../../payment/machine.ts'
+import { LazyEvidenceCard } from '../../payment/LazyEvidenceCard.tsx'
 import type { PaymentOrder } from '../../payment/order.ts'
 import type { PaymentRun } from '../../payment/run.ts'
 import { formatNumber } from '../../locales/formats.ts'
@@ -10,6 +12,7 @@ import { Link } from '../../router/Link.tsx'
 import { useConfig, useNetwork } from '../../shell/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
+import { announce } from '../../ui/announce.tsx'
 import { toneClass } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
@@ -23,8 +26,9 @@ import { Time } from '../../ui/Time.tsx'
 import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
 import { Confirmations } from './Confirmations.tsx'
 import { ReceiptButtons } from './ReceiptButtons.tsx'
-import { progressOf } from './words.ts'
 import { StepHeading } from './StepHeading.tsx'
+import { useOpenEvidence } from './use-open-evidence.ts'
+import { isWaiting, progressOf, unconfirmedProgress } from './words.ts'
 
 export type ProgressStepProps = {
   run: PaymentRun
@@ -39,7 +43,9 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
   const network = useNetwork(order.network)
   const native = network ? nativeAsset(network) : order.asset
   const seller = useConfig().title
-  const { title, body, tone, icon, working } = progressOf(state)
+  const evidence = useOpenEvidence(state)
+  const { title, body, tone, icon, working } = evidence && !isWaiting(state) ? unconfirmedProgress() : progressOf(state)
+  useEffect(() => announce(title), [title])
   const landed = standingOf(state)
   const { decimals, symbol } = order.asset
 
@@ -51,7 +57,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
       </p>
       <div className="text-center">
         <span className={cx('inline-flex size-12 items-center justify-center rounded-full', toneClass[tone])}>
-          {working && !isPaid(state) ? <Spinner /> : <Icon name={icon} size={20} />}
+          {working && (evidence !== null || !isPaid(state)) ? <Spinner /> : <Icon name={icon} size={20} />}
         </span>
         <StepHeading large>{title}</StepHeading>
         <p className="mx-auto mt-1 max-w-120 text-sm text-muted">{body}</p>
@@ -59,6 +65,8 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
           <Amount atomic={order.amountAtomic} decimals={decimals} exact size="xl" symbol={symbol} />
         </div>
       </div>
+
+      {evidence && <LazyEvidenceCard asset={order.asset} evidence={evidence} heading="h3" />}
 
       <div className="print:hidden">
         <Confirmations state={state} />
@@ -106,15 +114,17 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
         </Fact>
       </Facts>
 
-      <Actions onStartOver={onStartOver} run={run} state={state} />
+      <Actions onStartOver={onStartOver} run={run} state={state} unconfirmed={evidence !== null} />
     </Card>
   )
 }
 
 /** The one filled button is the way on: back to the seller where the link names one, otherwise to the payment's own page. */
-function Actions({ run, state, onStartOver }: ProgressStepProps) {
+function Actions({ run, state, onStartOver, unconfirmed }: ProgressStepProps & { unconfirmed: boolean }) {
   const { order, built } = state
-  const back = isPaid(state) && order.link?.returnUrl ? returnAddress(order.link.returnUrl, built.paymentId) : undefined
+  // Where the shop does not know the payment yet, the way on is to confirm it.
+  const paid = isPaid(state) && !unconfirmed
+  const back = paid && order.link?.returnUrl ? returnAddress(order.link.returnUrl, built.paymentId) : undefined
   const host = back?.host ?? ''
   return (
     <div className="no-print mt-6 flex flex-wrap gap-2">
@@ -128,19 +138,16 @@ function Actions({ run, state, onStartOver }: ProgressStepProps) {
           <Trans>Back to {host}</Trans>
         </a>
       )}
-      <Link
-        className={buttonClass({ variant: isPaid(state) && !back ? 'primary' : 'secondary' })}
-        to={pathTo('payment', { params: { paymentId: built.paymentId } })}
-      >
+      <Link className={buttonClass({ variant: paid && !back ? 'primary' : 'secondary' })} to={pathTo('payment', { params: { paymentId: built.paymentId } })}>
         <Trans>Show the payment</Trans>
       </Link>
-      {isPaid(state) && <ReceiptButtons state={state} />}
-      {isPaid(state) && !order.link && (
+      {paid && <ReceiptButtons state={state} />}
+      {paid && !order.link && (
         <Button icon={<Icon name="refresh" />} onClick={() => onStartOver({ again: order })}>
           <Trans>Pay again</Trans>
         </Button>
       )}
-      {(isPaid(state) || state.step === 'failed') && !order.link && (
+      {(paid || state.step === 'failed') && !order.link && (
         <Button onClick={() => onStartOver({ after: order })}>
           <Trans>New payment</Trans>
         </Button>

@@ -3,21 +3,24 @@ import { useEffect, useState } from 'react'
 import { pathTo } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
 import type { JournalEntry } from '../../payment/journal.ts'
+import { isPaid } from '../../payment/machine.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
-import { unfinishedPayments } from './runs.ts'
+import { unconfirmedPayments, unfinishedPayments } from './runs.ts'
 
-/** Payments of this browser that are under way: nobody should pay them a second time by accident. */
+/** Payments of this browser that are under way, or that their payer still has to confirm: nobody should pay them a second time by accident. */
 export function Unfinished() {
   const { t } = useLingui()
   const [entries, setEntries] = useState<readonly JournalEntry[]>([])
+  const [unconfirmed, setUnconfirmed] = useState<readonly JournalEntry[]>([])
   useEffect(() => {
     unfinishedPayments().then(setEntries, () => setEntries([]))
+    unconfirmedPayments().then(setUnconfirmed, () => setUnconfirmed([]))
   }, [])
 
-  return entries.map(({ id, state }) => (
+  return [...entries, ...unconfirmed].map(({ id, state }) => (
     <Banner
       action={
         <Link className={buttonClass({ size: 'sm' })} replace to={pathTo('checkout', { search: { payment: id } })}>
@@ -26,7 +29,7 @@ export function Unfinished() {
       }
       className="mb-4"
       key={id}
-      title={t`A payment from this browser is not settled yet`}
+      title={isPaid(state) ? t`A payment from this browser is not confirmed to be yours` : t`A payment from this browser is not settled yet`}
       tone="warn"
     >
       <Trans>

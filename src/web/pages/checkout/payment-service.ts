@@ -18,8 +18,9 @@ import { linkProblem, linkReason } from './open-link.ts'
 export const paymentService: PaymentService = {
   build: async (order, key) => {
     const reply = await askPatiently(() => ask(order, key))
-    const { paymentId, lastValidBlockHeight, expiresAt, transaction } = reply
-    return { paymentId, lastValidBlockHeight, expiresAt, bytes: Uint8Array.from(atob(transaction), (char) => char.charCodeAt(0)) }
+    const { paymentId, lastValidBlockHeight, expiresAt, transaction, evidence } = reply
+    const bytes = Uint8Array.from(atob(transaction), (char) => char.charCodeAt(0))
+    return { paymentId, lastValidBlockHeight, expiresAt, bytes, evidence }
   },
   report: async (paymentId, signature) => {
     await call('transactionSubmitted', { body: { paymentId, signature } }, { idempotencyKey: `${paymentId}:${signature.slice(0, 100)}` })

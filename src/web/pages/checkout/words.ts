@@ -10,7 +10,7 @@ export function amountOf({ amountAtomic, asset }: Pick<PaymentOrder, 'amountAtom
 }
 
 /** What a screen reader is told when the payment moves by itself. */
-export function sayState(state: PaymentState): string {
+export function sayState(state: Exclude<PaymentState, Outgoing>): string {
   const { walletName } = state.order
   switch (state.step) {
     case 'draft':
@@ -31,8 +31,6 @@ export function sayState(state: PaymentState): string {
       return t`Given up. Nothing was sent.`
     case 'awaiting_wallet':
       return t`Approve in ${walletName}.`
-    default:
-      return progressOf(state).title
   }
 }
 
@@ -102,6 +100,22 @@ export function progressOf(state: Outgoing): Progress {
           }
     case 'failed':
       return failureOf(state)
+  }
+}
+
+/** Whether the network decides what happens next, and not the payer. */
+export function isWaiting({ step }: Outgoing): boolean {
+  return step === 'signed' || step === 'unknown' || step === 'rolled_back' || step === 'failed'
+}
+
+/** Sent, and the shop cannot tell whose it is. It is no failure: the payer can confirm it now or later. */
+export function unconfirmedProgress(): Progress {
+  return {
+    title: t`Sent, not confirmed to be yours`,
+    body: t`The payment left your wallet. The shop cannot match it to this order until you confirm that it is yours.`,
+    tone: 'warn',
+    icon: 'question',
+    working: false,
   }
 }
 

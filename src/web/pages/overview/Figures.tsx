@@ -1,6 +1,7 @@
 import { plural } from '@lingui/core/macro'
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
 import type { EndpointResponse } from '#contract/endpoints.ts'
 import { summaryQuery, type Viewer } from '../../api/queries.ts'
 import { pathTo } from '../../paths.ts'
@@ -8,6 +9,7 @@ import { Link } from '../../router/Link.tsx'
 import { navigate } from '../../router/location.ts'
 import { useSearch } from '../../router/use-route.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'
+import { PageSkeleton } from '../../shell/PageSkeleton.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { StaleBanner } from '../../shell/StaleBanner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
@@ -21,9 +23,22 @@ import { Inbox } from './Inbox.tsx'
 import { Ranking } from './Ranking.tsx'
 import { RecentPayments } from './RecentPayments.tsx'
 
+const Unmatched = lazy(() => import('./unmatched/Unmatched.tsx').then((module) => ({ default: module.Unmatched })))
+
 const RANGES = ['7', '30', '90'] as const
 
+/** What happened lately; for an operator who asks for it, the money that no order has evidence for. */
 export function Figures({ viewer }: { viewer: Viewer }) {
+  const { show } = useSearch('overview')
+  if (show !== 'unmatched' || viewer.wallets !== 'all') return <Lately viewer={viewer} />
+  return (
+    <Suspense fallback={<PageSkeleton />}>
+      <Unmatched />
+    </Suspense>
+  )
+}
+
+function Lately({ viewer }: { viewer: Viewer }) {
   const { t } = useLingui()
   const days = useSearch('overview').days ?? '30'
   const query = useQuery({ ...summaryQuery(viewer, Number(days)), placeholderData: keepPreviousData })

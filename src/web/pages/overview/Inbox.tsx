@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plural, Trans } from '@lingui/react/macro'
 import { newestQuery, type Viewer } from '../../api/queries.ts'
+import { unmatchedQuery } from '../../api/unmatched.ts'
 import { serverNow } from '../../clock.ts'
 import { pathTo, type SearchOf } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
@@ -29,8 +30,10 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
   const lateSince = Math.floor((serverNow() - LATE_AFTER_MS) / STEP_MS) * STEP_MS
   const { data: rolledBack } = useQuery({ ...newestQuery(viewer, { status: 'rolled_back' }, 1), refetchInterval: STEP_MS })
   const { data: late } = useQuery({ ...newestQuery(viewer, { status: 'pending', until: String(lateSince) }, 1), refetchInterval: STEP_MS })
+  const { data: unmatched } = useQuery({ ...unmatchedQuery, enabled: viewer.wallets === 'all' })
+  const unassigned = unmatched?.transfers.filter(({ assigned }) => assigned === null).length ?? 0
   const [back, open] = [rolledBack?.total ?? 0, late?.total ?? 0]
-  if (back + open + unfinished.length + mispaid.length === 0) return null
+  if (back + open + unassigned + unfinished.length + mispaid.length === 0) return null
   return (
     <Card flush title={<Trans>Needs your attention</Trans>}>
       <ul className="divide-y divide-line border-t border-line">
@@ -42,6 +45,22 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             tone="bad"
           >
             <Trans>It counted as paid and no longer does. Do not deliver on it; it may still arrive again.</Trans>
+          </InboxItem>
+        )}
+        {unassigned > 0 && (
+          <InboxItem
+            action={
+              <Link className={buttonClass({ size: 'sm' })} to={pathTo('overview', { search: { show: 'unmatched' } })}>
+                <Trans>Show</Trans>
+              </Link>
+            }
+            icon="question"
+            title={
+              <Plural one="# payment arrived, and nothing shows whose it is" other="# payments arrived, and nothing shows whose they are" value={unassigned} />
+            }
+            tone="warn"
+          >
+            <Trans>The money is in your wallet. Ask the payer to sign, or assign it yourself.</Trans>
           </InboxItem>
         )}
         {open > 0 && (

@@ -10,6 +10,7 @@ import { formatAmountText } from '../../ui/format-amount.ts'
 import { StatusPill } from '../../ui/StatusPill.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { Confirmations } from './Confirmations.tsx'
+import { EvidenceBanner } from './EvidenceBanner.tsx'
 import { History } from './History.tsx'
 import { MetadataCard } from './MetadataCard.tsx'
 import { NoteCard } from './NoteCard.tsx'
@@ -48,6 +49,7 @@ export function PaymentDetail({ payment }: { payment: PaymentStatusBody }) {
         </PageHeading>
         <p className="mt-2 text-muted">{bannered ? <Time at={payment.timestamp} look="full" /> : stateWords(payment)}</p>
         <StateBanner network={network} payment={payment} />
+        {network && <EvidenceBanner networkId={network.network} payment={payment} />}
       </header>
 
       <div className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_340px]">

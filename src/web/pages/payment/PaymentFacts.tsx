@@ -2,6 +2,8 @@ import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import { explorerLink, familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { directionFor } from '../../api/merge-payment.ts'
+import { useSession } from '../../api/session.ts'
 import { formatNumber } from '../../locales/formats.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
@@ -9,6 +11,7 @@ import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedLink } from '../../ui/UntrustedText.tsx'
+import { directionWords } from '../payments/direction-words.ts'
 
 const unsigned = msg`For the payer’s wallet to sign`
 const modes = { local: msg`Signed in the payer’s wallet`, hosted: msg`Signed by the service`, received: msg`Proof handed in by the payee` }
@@ -16,6 +19,9 @@ const modes = { local: msg`Signed in the payer’s wallet`, hosted: msg`Signed b
 /** The record, field by field; nothing shortened. */
 export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody; network: Network | undefined }) {
   const { t } = useLingui()
+  const session = useSession()
+  // A buyer who is not signed in knows which way they paid.
+  const viewer = session.kind === 'known' ? session.viewer : null
   const link = (kind: 'tx' | 'address', value: string) => network && explorerLink(network, kind, value)
   const solana = network && familyOf(network.network) === 'solana'
   const native = network && nativeAsset(network)
@@ -28,6 +34,9 @@ export function PaymentFacts({ payment, network }: { payment: PaymentStatusBody;
         <Fact name={<Trans>To</Trans>} long>
           <Address copy full href={link('address', payment.recipient)} value={payment.recipient} />
         </Fact>
+        {viewer && (
+          <Fact name={<Trans>Direction</Trans>}>{directionWords({ type: directionFor(payment, viewer), status: payment.status, draft: payment.draft })}</Fact>
+        )}
         <Fact name={<Trans>Network</Trans>}>
           {network?.name ?? payment.network}
           {network?.testnet && <span className="text-muted"> ({t`test network`})</span>}

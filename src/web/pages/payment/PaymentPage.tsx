@@ -27,7 +27,8 @@ export function PaymentPage() {
   const query = useQuery({
     ...paymentQuery(paymentId),
     // Events bring the news; reading again is for when they do not, and for confirmations, which no event counts.
-    refetchInterval: ({ state: { data } }) => (data && isSettled(data.status) ? false : live && data?.status !== 'pending' ? SLOW_POLL_MS : POLL_MS),
+    refetchInterval: ({ state: { data } }) =>
+      data && isSettled(data.status) && data.attribution.missing.length === 0 ? false : live && data?.status !== 'pending' ? SLOW_POLL_MS : POLL_MS,
   })
 
   return (

@@ -1,10 +1,12 @@
 import { isPaid } from '#contract/payment.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { cx } from '../../ui/cx.ts'
-import { Icon } from '../../ui/Icon.tsx'
+import { Icon, type IconName } from '../../ui/Icon.tsx'
 
-/** The picture of sent or received; the word stands beside it. Green is for money that arrived. */
-export function Direction({ type, status }: Pick<PaymentRow, 'type' | 'status'>) {
+const icons = { received: 'arrowIn', sent: 'arrowOut', internal: 'refresh', external: 'payments' } as const satisfies Record<PaymentRow['type'], IconName>
+
+/** The picture of a direction; the word stands beside it. Green is for money that arrived. */
+export function Direction({ type, status, draft }: Pick<PaymentRow, 'type' | 'status' | 'draft'>) {
   const arrived = type === 'received' && isPaid(status)
   return (
     <span
@@ -13,7 +15,7 @@ export function Direction({ type, status }: Pick<PaymentRow, 'type' | 'status'>)
         arrived ? 'bg-good-soft text-good-ink' : 'bg-neutral-soft text-neutral-ink',
       )}
     >
-      <Icon name={type === 'received' ? 'arrowIn' : 'arrowOut'} />
+      <Icon name={draft ? 'clock' : icons[type]} />
     </span>
   )
 }

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
-import { statusesOf, type PaymentFilter } from '../../api/payment-filter.ts'
+import { INCOMPLETE, isIncomplete, statusesOf, type PaymentFilter } from '../../api/payment-filter.ts'
 import { pathTo, readSearch } from '../../paths.ts'
 import { usePreferences } from '../../preferences.ts'
 import { navigate } from '../../router/location.ts'
@@ -36,22 +36,27 @@ export function Filters({ filter }: { filter: PaymentFilter }) {
     <search className="mb-4 block" {...keptFocus}>
       <div className="flex flex-wrap items-center gap-2">
         <Segmented
-          className="max-sm:flex max-sm:flex-1"
+          className="max-sm:flex max-sm:basis-full"
           label={t`Direction`}
           onChange={(value) => change({ type: value === 'all' ? undefined : value })}
           options={[
             { value: 'all', label: t`All` },
             { value: 'received', label: t`Received` },
             { value: 'sent', label: t({ message: 'Sent', context: 'money' }) },
+            { value: 'internal', label: t`Internal` },
           ]}
-          value={filter.type ?? 'all'}
+          value={filter.type === 'external' ? 'all' : (filter.type ?? 'all')}
         />
         <Button aria-expanded={open} className="sm:hidden" onClick={() => setOpen(!open)}>
           <Trans>Filters</Trans>
           <Icon className={open ? 'rotate-180 text-muted' : 'text-muted'} name="chevronDown" />
         </Button>
         <div className={cx('flex flex-wrap items-center gap-2 max-sm:order-last max-sm:basis-full', !open && 'max-sm:hidden')}>
-          <StatusFilter onChange={(statuses) => change({ status: statuses.join(',') || undefined })} statuses={statusesOf(filter)} />
+          <StatusFilter
+            incomplete={isIncomplete(filter)}
+            onChange={(statuses) => change({ status: statuses === INCOMPLETE ? INCOMPLETE : statuses.join(',') || undefined })}
+            statuses={statusesOf(filter)}
+          />
           <PeriodFilter dates={filter} label={chips.find(({ id }) => id === 'date')?.text} onChange={({ when, from, to }) => change({ when, from, to })} />
           <AmountFilter amounts={filter} onChange={({ asset, min, max }) => change({ asset, min, max })} symbols={symbols} />
           <NoteFilter label={filter.label} onChange={change} reconciled={filter.reconciled} />

@@ -33,7 +33,7 @@ export const PaymentCard = memo(function PaymentCard({ row, note, picker, chosen
       className={cx('relative flex min-h-16 items-center gap-3 px-5 py-3 transition-colors hover:bg-hover', chosen && 'bg-accent-soft')}
       data-payment-row={row.paymentId}
     >
-      {picker ?? <Direction status={row.status} type={row.type} />}
+      {picker ?? <Direction draft={row.draft} status={row.status} type={row.type} />}
       <Link
         className="min-w-0 flex-1 outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
         to={pathTo('payment', { params: { paymentId: row.paymentId } })}
@@ -54,7 +54,7 @@ export const PaymentCard = memo(function PaymentCard({ row, note, picker, chosen
       </Link>
       <span className="flex shrink-0 flex-col items-end gap-1 sm:flex-row-reverse sm:items-center sm:gap-4">
         <Amount atomic={row.amountAtomic} className="font-medium sm:min-w-32 sm:text-end" decimals={row.decimals} symbol={row.symbol} />
-        <StatusPill status={row.status} />
+        <StatusPill status={row.draft ? 'incomplete' : row.status} />
       </span>
     </div>
   )

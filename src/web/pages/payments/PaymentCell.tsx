@@ -25,7 +25,7 @@ export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) 
             className="flex items-center gap-3 rounded-sm outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
             to={pathTo('payment', { params: { paymentId: row.paymentId } })}
           >
-            <Direction status={row.status} type={row.type} />
+            <Direction draft={row.draft} status={row.status} type={row.type} />
             <span className="min-w-0">
               <Amount atomic={row.amountAtomic} className="block truncate font-medium" decimals={row.decimals} symbol={row.symbol} />
               <span className="block text-xs text-muted">{directionWords(row)}</span>
@@ -36,7 +36,7 @@ export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) 
     case 'status':
       return (
         <Cell>
-          <StatusPill status={row.status} />
+          <StatusPill status={row.draft ? 'incomplete' : row.status} />
         </Cell>
       )
     case 'party':

@@ -1,33 +1,49 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { PAYMENT_STATUSES, type PaymentStatus } from '#contract/payment.ts'
+import { INCOMPLETE } from '../../api/payment-filter.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Popover } from '../../ui/Popover.tsx'
 import { statusLabel, statusMeaning } from '../../ui/status-words.ts'
 
-/** Any number of statuses; none is all of them. */
-export function StatusFilter({ statuses, onChange }: { statuses: readonly PaymentStatus[]; onChange: (statuses: readonly PaymentStatus[]) => void }) {
+export type StatusFilterProps = {
+  statuses: readonly PaymentStatus[]
+  /** Whether drafts are asked for, and nothing else. */
+  incomplete: boolean
+  onChange: (statuses: readonly PaymentStatus[] | typeof INCOMPLETE) => void
+}
+
+/** Any number of statuses, none is all of them; or what visitors did not complete, which is in no other list. */
+export function StatusFilter({ statuses, incomplete, onChange }: StatusFilterProps) {
   const { t } = useLingui()
   const [only] = statuses
   // The address follows a moment later; a tick stands at once.
-  const [ticked, setTicked] = useState(statuses)
-  const [told, setTold] = useState(statuses.join())
-  if (told !== statuses.join()) {
-    setTold(statuses.join())
-    setTicked(statuses)
+  const asked = incomplete ? INCOMPLETE : statuses
+  const [ticked, setTicked] = useState(asked)
+  const [told, setTold] = useState(asked.toString())
+  if (told !== asked.toString()) {
+    setTold(asked.toString())
+    setTicked(asked)
   }
-  const change = (next: readonly PaymentStatus[]) => {
+  const change = (next: readonly PaymentStatus[] | typeof INCOMPLETE) => {
     setTicked(next)
     onChange(next)
   }
+  const chosen: readonly string[] = typeof ticked === 'string' ? [ticked] : ticked
   return (
     <Popover
       label={t`Status`}
       trigger={
         <>
-          {statuses.length === 1 && only ? statusLabel(only) : <Plural _0="Any status" one="# status" other="# statuses" value={statuses.length} />}
+          {incomplete ? (
+            statusLabel(INCOMPLETE)
+          ) : statuses.length === 1 && only ? (
+            statusLabel(only)
+          ) : (
+            <Plural _0="Any status" one="# status" other="# statuses" value={statuses.length} />
+          )}
           <Icon className="text-muted" name="chevronDown" />
         </>
       }
@@ -36,14 +52,22 @@ export function StatusFilter({ statuses, onChange }: { statuses: readonly Paymen
         <div className="space-y-3">
           {PAYMENT_STATUSES.map((status) => (
             <Checkbox
-              checked={ticked.includes(status)}
+              checked={chosen.includes(status)}
               hint={statusMeaning(status)}
               key={status}
               label={statusLabel(status)}
-              onChange={(event) => change(PAYMENT_STATUSES.filter((each) => (each === status ? event.target.checked : ticked.includes(each))))}
+              onChange={(event) => change(PAYMENT_STATUSES.filter((each) => (each === status ? event.target.checked : chosen.includes(each))))}
             />
           ))}
-          {ticked.length > 0 && (
+          <div className="border-t border-line pt-3">
+            <Checkbox
+              checked={ticked === INCOMPLETE}
+              hint={statusMeaning(INCOMPLETE)}
+              label={statusLabel(INCOMPLETE)}
+              onChange={(event) => change(event.target.checked ? INCOMPLETE : [])}
+            />
+          </div>
+          {chosen.length > 0 && (
             <Button onClick={() => change([])} size="sm" variant="quiet" className="-ms-2.5">
               <Trans>Any status</Trans>
             </Button>

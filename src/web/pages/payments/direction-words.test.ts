@@ -3,9 +3,21 @@ import { PAYMENT_STATUSES } from '#contract/payment.ts'
 import { directionWords } from './direction-words.ts'
 
 test('only what arrived is called received or sent', () => {
-  const told = (word: string) => PAYMENT_STATUSES.filter((status) => (['received', 'sent'] as const).some((type) => directionWords({ type, status }) === word))
+  const told = (word: string) =>
+    PAYMENT_STATUSES.filter((status) => (['received', 'sent'] as const).some((type) => directionWords({ type, status, draft: false }) === word))
   expect(told('Received')).toEqual(['confirmed', 'finalized'])
   expect(told('Sent')).toEqual(['confirmed', 'finalized'])
   expect(told('Not received')).toEqual(told('Not paid'))
   expect(told('Not received')).not.toContain('pending')
+})
+
+test('what moves between own wallets, or between others, is never called received or sent', () => {
+  for (const status of PAYMENT_STATUSES) {
+    expect(directionWords({ type: 'internal', status, draft: false })).toBe('Internal')
+    expect(directionWords({ type: 'external', status, draft: false })).toBe('Between others')
+  }
+})
+
+test('a draft is incomplete, never incoming', () => {
+  for (const status of PAYMENT_STATUSES) expect(directionWords({ type: 'received', status, draft: true })).toBe('Incomplete')
 })

@@ -1,8 +1,9 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
+import type { Direction } from '#contract/payment.ts'
 import type { Network } from '#contract/network.ts'
 import type { PERIODS } from '../../paths.ts'
-import { rangeOf, statusesOf, type PaymentFilter, type Zone } from '../../api/payment-filter.ts'
+import { INCOMPLETE, isIncomplete, rangeOf, statusesOf, type PaymentFilter, type Zone } from '../../api/payment-filter.ts'
 import { localDecimalOf } from './amount-text.ts'
 import { formatDate, formatList } from '../../locales/formats.ts'
 import { statusLabel } from '../../ui/status-words.ts'
@@ -24,8 +25,8 @@ export function chipsOf(
 ): FilterChip[] {
   const chips: FilterChip[] = []
   const { min, max, q } = filter
-  if (filter.type) chips.push({ id: 'type', text: filter.type === 'sent' ? t`Sent only` : t`Received only`, without: { type: undefined } })
-  const statuses = formatList(statusesOf(filter).map(statusLabel), 'disjunction')
+  if (filter.type) chips.push({ id: 'type', text: typeWords(filter.type), without: { type: undefined } })
+  const statuses = isIncomplete(filter) ? statusLabel(INCOMPLETE) : formatList(statusesOf(filter).map(statusLabel), 'disjunction')
   if (statuses) chips.push({ id: 'status', text: t`Status: ${statuses}`, without: { status: undefined } })
   const network = context.networks.find((each) => each.network === filter.network)?.name ?? filter.network
   if (network) chips.push({ id: 'network', text: t`Network: ${network}`, without: { network: undefined } })
@@ -40,6 +41,12 @@ export function chipsOf(
     chips.push({ id: 'reconciled', text: filter.reconciled === 'yes' ? t`Reconciled` : t`Not reconciled`, without: { reconciled: undefined } })
   if (q) chips.push({ id: 'q', text: t`Search: ${q}`, without: { q: undefined } })
   return chips
+}
+
+function typeWords(type: Direction): string {
+  if (type === 'internal') return t`Internal only`
+  if (type === 'external') return t`Between others only`
+  return type === 'sent' ? t`Sent only` : t`Received only`
 }
 
 function amountWords(min: string | undefined, max: string | undefined): string {

@@ -1,0 +1,209 @@
+import type { Page } from '@playwright/test'
+import type { Devnet } from '#devnet/network.ts'
+import { countSent, holdStill, until, type Chains } from './chain.ts'
+import { connectOnForm, openCheckout, review, signButton } from './checkout.ts'
+import { expectAccessible } from './expect-accessible.ts'
+import { expect, test, type Person } from './fixtures.ts'
+import { tabTo } from './keyboard.ts'
+import { onEthereum } from './orders.ts'
+import { signIn } from './seller.ts'
+
+/** However the wallet behaves and whoever the payer is: one confirmed payment, of the order that the payer paid. */
+
+const ASKED = 'Confirm this payment is yours. Free.'
+const UNCONFIRMED = 'Sent, not confirmed to be yours'
+
+type Row = { paymentId: string; status: string }
+
+/** What the merchant's ledger holds of a payer. */
+async function paymentsFrom(net: Devnet, sender: string): Promise<Row[]> {
+  const answer = await fetch(`${net.urls.service}/payments?wallets=${sender}`, { headers: { Authorization: `Bearer ${net.apiKeys.operator}` } })
+  return ((await answer.json()) as { payments: Row[] }).payments
+}
+
+async function expectOnePayment({ net, chains }: { net: Devnet; chains: Chains }, { page, ethereum }: Person, paymentId: string): Promise<void> {
+  const confirmed = async () => (await paymentsFrom(net, ethereum.address)).filter(({ status }) => status === 'confirmed' || status === 'finalized')
+  await until(async () => (await confirmed()).length > 0, 'the confirmed payment', 30_000)
+  expect((await confirmed()).map((row) => row.paymentId)).toEqual([paymentId])
+  expect(await countSent(chains, ethereum.address)).toBe(1)
+  await expect(page.getByRole('heading', { name: /^Paid(, for good)?$/ })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('heading', { name: ASKED })).toHaveCount(0)
+}
+
+async function paymentIdOn(page: Page): Promise<string> {
+  const id = await page
+    .getByText(/^pay_[1-9A-HJ-NP-Za-km-z]{22}$/)
+    .last()
+    .innerText()
+  return id
+}
+
+/** Another visitor has the very same payment built before: it must stay unpaid. */
+async function plantTwin(net: Devnet, chains: Chains, { ethereum }: Person, amount: string): Promise<void> {
+  const web = net.urls.web
+  const body = JSON.stringify({ walletAddress: ethereum.address, recipientAddress: net.wallets.seller.evm.address, amount: Number(amount) })
+  const headers = { origin: web, 'content-type': 'application/json', 'x-requested-by': 'paydesk', 'idempotency-key': crypto.randomUUID() }
+  const answer = await fetch(`${net.urls.bff}/api/transaction/send`, { method: 'POST', headers, body })
+  expect(answer.status, await answer.text()).toBe(200)
+  await chains.anvil.mine({ blocks: 1 })
+}
+
+async function reviewed(person: Person, net: Devnet, { amount, signedIn }: { amount: string; signedIn: boolean }): Promise<Page> {
+  const { page } = person
+  if (signedIn) await signIn(person)
+  await openCheckout(page, onEthereum(net, amount))
+  if (!signedIn) await connectOnForm(page, 'MetaMask')
+  await review(page, 'MetaMask')
+  return page
+}
+
+for (const signedIn of [false, true]) {
+  const who = signedIn ? 'a signed-in payer' : 'an anonymous payer'
+
+  test(`${who} whose wallet keeps the fees pays without another prompt`, async ({ net, chains, buyer }) => {
+    const person = await buyer({ ether: '1' })
+    await plantTwin(net, chains, person, '0.0161')
+    const page = await reviewed(person, net, { amount: '0.0161', signedIn })
+    await signButton(page, 'MetaMask').click()
+    await expect(page.getByRole('heading', { name: /^Paid/ })).toBeVisible({ timeout: 30_000 })
+    await expectOnePayment({ net, chains }, person, await paymentIdOn(page))
+    expect(person.ethereum.typed).toEqual([])
+  })
+
+  test(`${who} whose wallet replaces the fees ${signedIn ? 'pays without another prompt' : 'signs once that the payment is theirs'}`, async ({
+    net,
+    chains,
+    buyer,
+  }) => {
+    const person = await buyer({ ether: '1' })
+    const { ethereum } = person
+    ethereum.fees = 'replace'
+    await plantTwin(net, chains, person, '0.0162')
+    const page = await reviewed(person, net, { amount: '0.0162', signedIn })
+    await signButton(page, 'MetaMask').click()
+    if (!signedIn) {
+      await expect(page.getByRole('heading', { name: ASKED })).toBeVisible({ timeout: 30_000 })
+      await expect(page.getByText('Your wallet changed the network fee, so the shop cannot recognise the payment.')).toBeVisible()
+      await expect(page.getByRole('heading', { name: UNCONFIRMED })).toBeVisible()
+      await expectAccessible(page, 'checkout: sent, to be confirmed as the payer’s')
+      await page.getByRole('button', { name: 'Confirm with MetaMask' }).click()
+    }
+    await expect(page.getByRole('heading', { name: /^Paid/ })).toBeVisible({ timeout: 30_000 })
+    await expectOnePayment({ net, chains }, person, await paymentIdOn(page))
+    expect(ethereum.typed).toEqual(signedIn ? [] : ['PaymentEvidence'])
+  })
+
+  test(`${who} who speeds the payment up in the wallet pays once`, async ({ net, chains, buyer }) => {
+    const person = await buyer({ ether: '1' })
+    const { ethereum } = person
+    await plantTwin(net, chains, person, '0.0163')
+    const page = await reviewed(person, net, { amount: '0.0163', signedIn })
+    await using still = await holdStill(chains)
+    await signButton(page, 'MetaMask').click()
+    await expect(page.getByRole('heading', { name: 'On its way' })).toBeVisible()
+    const faster = await ethereum.speedUp()
+    await still.mine()
+    await still.mine()
+    if (!signedIn) {
+      await expect(page.getByRole('heading', { name: ASKED })).toBeVisible({ timeout: 30_000 })
+      await page.getByRole('button', { name: 'Confirm with MetaMask' }).click()
+    }
+    await still.mine()
+    await expect(page.getByRole('heading', { name: /^Paid/ })).toBeVisible({ timeout: 30_000 })
+    await expectOnePayment({ net, chains }, person, await paymentIdOn(page))
+    await expect(page.getByText(faster.slice(-4)).first()).toBeVisible()
+  })
+
+  test(`${who} who closes the tab after broadcasting finds one payment on the next visit`, async ({ net, chains, buyer }) => {
+    const person = await buyer({ ether: '1' })
+    const { context, ethereum } = person
+    ethereum.fees = 'replace'
+    await plantTwin(net, chains, person, '0.0164')
+    const page = await reviewed(person, net, { amount: '0.0164', signedIn })
+    ethereum.afterBroadcast = () => page.close()
+    await signButton(page, 'MetaMask')
+      .click({ noWaitAfter: true })
+      .catch(() => undefined)
+    await until(async () => (await countSent(chains, ethereum.address)) === 1, 'the payment on the chain')
+
+    const back = await context.newPage()
+    await back.goto('/pay')
+    await back.getByRole('link', { name: 'Go on' }).click()
+    if (!signedIn) {
+      await expect(back.getByRole('heading', { name: ASKED })).toBeVisible({ timeout: 30_000 })
+      await back.getByRole('button', { name: 'Confirm with MetaMask' }).click()
+    }
+    await expect(back.getByRole('heading', { name: /^Paid/ })).toBeVisible({ timeout: 30_000 })
+    await expectOnePayment({ net, chains }, { ...person, page: back }, await paymentIdOn(back))
+  })
+}
+
+test('a payer who refuses the signature has sent and not failed, and signs later by keyboard', async ({ net, chains, buyer }) => {
+  const person = await buyer({ ether: '1' })
+  const { ethereum } = person
+  ethereum.fees = 'replace'
+  const page = await reviewed(person, net, { amount: '0.0165', signedIn: false })
+  await signButton(page, 'MetaMask').click()
+  const confirm = page.getByRole('button', { name: 'Confirm with MetaMask' })
+  await expect(confirm).toBeVisible({ timeout: 30_000 })
+  ethereum.signing = 'reject'
+  await confirm.click()
+  await expect(page.getByRole('heading', { name: 'Not confirmed to be yours yet' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: UNCONFIRMED })).toBeVisible()
+  await expect(page.getByText(/failed|nothing was sent/i)).toHaveCount(0)
+  await expectAccessible(page, 'checkout: confirmed as the payer’s later')
+
+  await page.goto('/pay')
+  await expect(page.getByText('A payment from this browser is not confirmed to be yours')).toBeVisible()
+  await page.getByRole('link', { name: 'Go on' }).click()
+  await expect(confirm).toBeVisible({ timeout: 30_000 })
+  ethereum.signing = 'approve'
+  await tabTo(confirm)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: /^Paid/ })).toBeVisible({ timeout: 30_000 })
+  await expectOnePayment({ net, chains }, person, await paymentIdOn(page))
+})
+
+test('the payee sees that nobody’s word is behind a payment, and the payer signs on the page whose link they are sent', async ({ net, buyer, seller }) => {
+  const person = await buyer({ ether: '1' })
+  const { page, ethereum } = person
+  ethereum.fees = 'replace'
+  await reviewed(person, net, { amount: '0.0166', signedIn: false })
+  await signButton(page, 'MetaMask').click()
+  await expect(page.getByRole('heading', { name: ASKED })).toBeVisible({ timeout: 30_000 })
+  const paymentId = await paymentIdOn(page)
+
+  const shop = await seller()
+  await signIn(shop, '/payments')
+  await shop.page.goto(`/payments/${paymentId}`)
+  await expect(shop.page.getByText('A payment like this arrived, and nothing shows whose it is')).toBeVisible({ timeout: 30_000 })
+  await expect(shop.page.getByRole('button', { name: 'Copy the link for the payer' })).toBeVisible()
+  await expectAccessible(shop.page, 'payment: arrived without its payer’s word')
+
+  await shop.page.goto('/')
+  await shop.page.getByText('1 payment arrived, and nothing shows whose it is').waitFor()
+  await shop.page.goto('/?show=unmatched')
+  const assign = shop.page.getByRole('button', { name: 'Assign', exact: true })
+  await expect(shop.page.getByRole('heading', { name: '0.0166 ETH' })).toBeVisible()
+  await expectAccessible(shop.page, 'unmatched: to be matched')
+  await assign.click()
+  const dialog = shop.page.getByRole('dialog', { name: 'Assign this payment to an order?' })
+  await expect(dialog.getByText(/It fulfils nothing/)).toBeVisible()
+  await expectAccessible(shop.page, 'unmatched: to be assigned')
+  await dialog.getByRole('button', { name: 'Assign', exact: true }).click()
+  const undo = shop.page.getByRole('button', { name: 'Undo' })
+  await expect(undo).toBeVisible()
+  await expectAccessible(shop.page, 'unmatched: assigned')
+  await undo.click()
+  await expect(assign).toBeVisible()
+
+  await page.goto(`/payments/${paymentId}`)
+  await expect(page.getByRole('heading', { name: ASKED })).toBeVisible({ timeout: 30_000 })
+  await expectAccessible(page, 'payment: asked of its payer')
+  await page.getByRole('button', { name: 'Confirm with MetaMask' }).click()
+  await expect(page.getByRole('heading', { name: /Payment of 0.0166 ETH, (confirmed|final)/ })).toBeVisible({ timeout: 30_000 })
+  await expect(shop.page.getByText('A payment like this arrived, and nothing shows whose it is')).toHaveCount(0, { timeout: 30_000 })
+  await shop.page.goto('/?show=unmatched')
+  await expect(shop.page.getByText('Nothing is unmatched')).toBeVisible({ timeout: 30_000 })
+  await expectAccessible(shop.page, 'unmatched: none')
+})

@@ -1,0 +1,20 @@
+import type { Context } from '../context.ts'
+import type { Visitor } from '../http/visitor.ts'
+import { maySee } from '../session/open-session.ts'
+import type { OpenSession } from '../session/open-session.ts'
+import { ForwardedProblem } from '../upstream/problem.ts'
+import type { UpstreamReply } from '../upstream/upstream.ts'
+import { notFound, spender } from './rule.ts'
+
+type Wanted = { context: Context; visitor: Visitor; session: OpenSession; paymentId: string; requestId: string }
+
+/** A payment that the session may see. @throws ProblemError `NOT_FOUND`, the same for one that is not there and one that is someone else's */
+export async function readPayment({ context, visitor, session, paymentId, requestId }: Wanted): Promise<UpstreamReply<'paymentStatus'>> {
+  const reply = await context.upstream
+    .read('paymentStatus', { params: { paymentId }, requestId }, () => context.budgets.spend(spender(visitor), 'tail'))
+    .catch((error: unknown) => {
+      throw error instanceof ForwardedProblem && error.code === 'NOT_FOUND' ? notFound() : error
+    })
+  if (!(await maySee(context, session, reply.parsed))) throw notFound()
+  return reply
+}

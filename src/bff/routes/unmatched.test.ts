@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPaymentId } from '#contract/payment.ts'
+import { createId } from '#contract/id.ts'
+import { Desk } from '#testing/desk.ts'
+import { evmWallet, type Browser } from '#testing/desk-browser.ts'
+
+const wallets = { operator: evmWallet(), buyer: evmWallet() }
+const transferId = createId('umt')
+let desk: Desk
+const people: Record<'nobody' | 'buyer' | 'operator', Browser> = {} as never
+
+beforeAll(async () => {
+  desk = await Desk.open({ bff: { operatorWallets: [wallets.operator.address] } })
+  for (const name of ['nobody', 'buyer', 'operator'] as const) people[name] = desk.browser()
+  await people.buyer.signIn(wallets.buyer)
+  await people.operator.signIn(wallets.operator)
+})
+afterAll(() => desk?.[Symbol.asyncDispose]())
+
+const assign = (who: keyof typeof people, body: Record<string, unknown>) => people[who].post(`/api/unmatched/${transferId}/assign`, body)
+const unassign = (who: keyof typeof people, body: Record<string, unknown> = {}) => people[who].post(`/api/unmatched/${transferId}/unassign`, body)
+
+describe('unmatched money', () => {
+  test.each([
+    ['nobody', 401],
+    ['buyer', 403],
+  ] as const)('is neither listed nor assigned for %s', async (who, status) => {
+    expect((await people[who].get('/api/unmatched')).status).toBe(status)
+    expect((await assign(who, { paymentId: createPaymentId() })).status).toBe(status)
+    expect((await unassign(who)).status).toBe(status)
+  })
+
+  test('is assigned in the name of the wallet that is signed in, whatever a browser says', async () => {
+    const forged = { by: 'the owner' }
+    for (const answer of [await assign('operator', { paymentId: createPaymentId(), ...forged }), await unassign('operator', forged)]) {
+      expect(answer).toMatchObject({ status: 400, json: { error: { code: 'INVALID_PARAMETERS', details: { by: expect.any(String) } } } })
+    }
+  })
+
+  test('reaches the service for the operator', async () => {
+    // A transfer that is not there: the service says so, and not the proxy.
+    expect(await assign('operator', { paymentId: createPaymentId() })).toMatchObject({ status: 404, json: { error: { code: 'NOT_FOUND' } } })
+    expect(await unassign('operator')).toMatchObject({ status: 404, json: { error: { code: 'NOT_FOUND' } } })
+  })
+})

@@ -1,0 +1,33 @@
+import { ProblemError } from '#contract/problem.ts'
+import { fieldsOf } from './own-fields.ts'
+import { onward, requireOperator, spender } from './rule.ts'
+import type { Call, Rule } from './rule.ts'
+
+/** Money that arrived and that no order has evidence for: the operator's to see and to assign. */
+export const unmatchedList: Rule<'unmatchedList'> = async (call) => {
+  const { context, visitor } = call
+  requireOperator(visitor)
+  return context.upstream.read('unmatchedList', onward(call), () => context.budgets.spend(spender(visitor), 'sync'))
+}
+
+export const unmatchedAssign: Rule<'unmatchedAssign'> = async (call) => {
+  const { context, visitor } = call
+  const body = decisionOf(call)
+  return context.upstream.write('unmatchedAssign', { ...onward(call), body }, () => context.budgets.spend(spender(visitor), 'action'))
+}
+
+export const unmatchedUnassign: Rule<'unmatchedUnassign'> = async (call) => {
+  const { context, visitor } = call
+  const body = decisionOf(call)
+  return context.upstream.write('unmatchedUnassign', { ...onward(call), body }, () => context.budgets.spend(spender(visitor), 'action'))
+}
+
+/** Who decides is the wallet that is signed in. @throws ProblemError `INVALID_PARAMETERS` where a browser names somebody */
+function decisionOf({ visitor, input, raw }: Pick<Call<'unmatchedAssign' | 'unmatchedUnassign'>, 'visitor' | 'input' | 'raw'>): Record<string, unknown> {
+  const session = requireOperator(visitor)
+  if (input.body.by !== undefined) {
+    const by = 'Expected this field to be absent: it is the wallet that is signed in.'
+    throw new ProblemError('INVALID_PARAMETERS', { message: `by: ${by}`, details: { by } })
+  }
+  return { ...fieldsOf(raw.body), by: session.wallets[0] }
+}

@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query'
+import { familyOf } from '#contract/network.ts'
+import type { PaymentStatusBody } from '#contract/payment-body.ts'
+import { isPaid } from '#contract/payment.ts'
+import { paymentQuery } from '../../api/queries.ts'
+import { useSession } from '../../api/session.ts'
+import type { OpenEvidence } from '../../payment/EvidenceCard.tsx'
+import { findGap } from '../../payment/evidence.ts'
+import type { Outgoing } from '../../payment/machine.ts'
+import { useNetwork } from '../../shell/use-config.ts'
+import { loadStack } from '../../wallet/stack.ts'
+
+const EVERY_MS = 2_000
+
+/**
+ * What is missing to tie a payment that left the wallet to its order; null where nothing is, and while it is not known yet. The transaction is read back
+ * from the payer's own RPC: a wallet may have replaced the fees, and a payer may have sped the payment up since.
+ */
+export function useOpenEvidence(state: Outgoing): OpenEvidence | null {
+  const { order, built, sent, step } = state
+  const { signature } = sent
+  const network = useNetwork(order.network)
+  const session = useSession()
+  const concerned = network !== undefined && familyOf(network.network) === 'evm' && !order.deed && signature !== null && step !== 'failed'
+  const { data: read } = useQuery({
+    queryKey: ['broadcast', order.network, signature, built.paymentId],
+    queryFn: async () => (network && signature ? (await loadStack('evm')).readBroadcast(network, { signature, bytes: built.bytes }) : null),
+    enabled: concerned,
+    staleTime: Infinity,
+    refetchInterval: ({ state: { data } }) => (data ? false : EVERY_MS),
+  })
+  const { data: payment } = useQuery({
+    ...paymentQuery(built.paymentId),
+    enabled: concerned,
+    refetchInterval: ({ state: { data } }) => (data && isTied(data) ? false : EVERY_MS),
+  })
+  if (!concerned || !read || !payment || session.kind !== 'known') return null
+  const { missing } = payment.attribution
+  const request = payment.attribution.request ?? built.evidenceRequest ?? null
+  // The proxy says so itself for a session that has proven the sender.
+  if (isTied(payment) || request === null || session.session?.wallets.includes(order.sender)) return null
+  const gap = findGap({ fees: read.fees, fingerprint: built.fingerprint ?? false }, read.sent) ?? (missing.length > 0 ? 'unrecognised' : null)
+  if (gap === null) return null
+  const { sender, recipient, amountAtomic } = order
+  const intent = { paymentId: built.paymentId, network: order.network, sender, nonce: read.sent.nonce, recipient, asset: order.asset.address, amountAtomic }
+  return { gap, transaction: signature, intent, request }
+}
+
+/** A transaction that waits may have tied itself to the order by its fees, and be replaced by one that does not: only what was confirmed is decided. */
+function isTied({ attribution, status }: PaymentStatusBody): boolean {
+  return attribution.evidence !== null && isPaid(status)
+}

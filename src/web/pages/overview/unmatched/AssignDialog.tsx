@@ -1,0 +1,88 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState } from 'react'
+import type { UnmatchedTransfer } from '#contract/unmatched-endpoints.ts'
+import { call } from '../../../api/client.ts'
+import { describeError } from '../../../errors/codes.ts'
+import { inOne } from '../../../errors/in-one.ts'
+import { Address } from '../../../ui/Address.tsx'
+import { Amount } from '../../../ui/Amount.tsx'
+import { announce } from '../../../ui/announce.tsx'
+import { Banner } from '../../../ui/Banner.tsx'
+import { Button } from '../../../ui/Button.tsx'
+import { Dialog } from '../../../ui/Dialog.tsx'
+import { Fact, Facts } from '../../../ui/Facts.tsx'
+import { Field } from '../../../ui/Field.tsx'
+import { TextArea } from '../../../ui/TextArea.tsx'
+
+export type Candidate = UnmatchedTransfer['candidates'][number]
+export type Assignment = { transfer: UnmatchedTransfer; candidate: Candidate }
+
+type AssignDialogProps = { assignment: Assignment; onAssigned: () => void; onClose: () => void }
+
+/** Says what assigning does, and what it does not, before it is done. */
+export function AssignDialog({ assignment: { transfer, candidate }, onAssigned, onClose }: AssignDialogProps) {
+  const { t } = useLingui()
+  const [note, setNote] = useState('')
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string>()
+
+  async function assign() {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      const body = { paymentId: candidate.paymentId, ...(note.trim() && { note: note.trim() }) }
+      await call('unmatchedAssign', { params: { transferId: transfer.transferId }, body }, { idempotencyKey: crypto.randomUUID() })
+      announce(t`Assigned.`)
+      onAssigned()
+      onClose()
+    } catch (error) {
+      setProblem(inOne(describeError(error)))
+      setBusy(false)
+    }
+  }
+
+  return (
+    <Dialog
+      footer={
+        <>
+          <Button onClick={onClose} variant="quiet">
+            <Trans>Cancel</Trans>
+          </Button>
+          <Button busy={busy} onClick={() => void assign()} variant="primary">
+            <Trans>Assign</Trans>
+          </Button>
+        </>
+      }
+      onClose={onClose}
+      open
+      title={<Trans>Assign this payment to an order?</Trans>}
+    >
+      <Banner role="note" tone="warn">
+        <Trans>
+          This is your decision and it is recorded as yours. It fulfils nothing: the order stays unpaid, and nothing is delivered by it. You can undo it.
+        </Trans>
+      </Banner>
+      <Facts className="mt-4">
+        <Fact name={t`Amount`}>
+          <Amount atomic={transfer.amountAtomic} decimals={transfer.decimals} exact symbol={transfer.symbol} />
+        </Fact>
+        <Fact name={t`From`} long>
+          <Address full value={transfer.sender} />
+        </Fact>
+        <Fact name={t`Order`} long>
+          <Address full noun="payment id" value={candidate.paymentId} />
+        </Fact>
+      </Facts>
+      <div className="mt-4">
+        <Field hint={<Trans>Why you think so. Only your side sees it.</Trans>} label={<Trans>Note</Trans>} optional>
+          <TextArea maxLength={1000} onChange={(event) => setNote(event.target.value)} rows={2} value={note} />
+        </Field>
+      </div>
+      {problem && (
+        <Banner className="mt-4" role="alert" tone="bad">
+          {problem}
+        </Banner>
+      )}
+    </Dialog>
+  )
+}
