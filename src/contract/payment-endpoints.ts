@@ -112,7 +112,7 @@ export const paymentEndpoints = {
     /** `wallets`: up to 20 addresses with commas. `type` is seen from them; without them, from the wallets that the account owns. */
     query: v.strictObject({
       ...list,
-      type: v.optional(v.picklist(['sent', 'received', 'internal', 'external', 'all']), 'all'),
+      type: v.optional(v.picklist([...DIRECTIONS, 'all']), 'all'),
       wallets: v.optional(walletList()),
     }),
     response: v.object(page),
