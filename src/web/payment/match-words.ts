@@ -123,6 +123,13 @@ export const PHRASES: Readonly<Record<string, MessageDescriptor>> = {
   'the signed transaction': msg`the signed transaction`,
   'another transaction than the payer’s': msg`another transaction than the payer’s`,
   'for ever': msg`for ever`,
+  'what the payer signed, or the API key of the payee': msg`what the payer signed, or the API key of the payee`,
+  'the name of a transaction': msg`the name of a transaction`,
+  'another order': msg`another order`,
+  'no resource': msg`no resource`,
+  'never broadcast before it is presented without a key': msg`never broadcast before it is presented without a key`,
+  reserved: msg`reserved`,
+  'the payer’s contract says no': msg`the payer’s contract says no`,
 }
 
 /** The same with a name, an amount or another phrase in it. */
@@ -138,6 +145,10 @@ const SENTENCES: readonly (readonly [RegExp, (one: string, other: string) => str
   [/^([0-9]+(?:\.[0-9]+)?) (\S+)$/, (amount, unit) => `${writeDecimal(amount)} ${unit}`],
   [/^at most (.+)$/, (most) => t`at most ${{ money: sayMatch(most) }}`],
   [/^one limit of at most ([0-9]+)$/, (most) => t`one limit of at most ${{ units: formatNumber(Number(most)) }}`],
+  [/^([0-9]+) at least, beside what is promised already$/, (least) => t`at least ${least}, beside what is promised already`],
+  [/^([0-9]+), of which ([0-9]+) is promised$/, (available, promised) => t`${available}, of which ${promised} is promised`],
+  [/^an order for (.+)$/, (resource) => t`an order for ${{ said: sayMatch(resource) }}`],
+  [/^the order (\S+) for (.+)$/, (order, resource) => t`the order ${order} for ${{ said: sayMatch(resource) }}`],
   [/^([0-9]+) at least$/, (least) => t`at least ${least}`],
   [/^(\S+), the token (\S+)$/, (symbol, address) => t`${symbol}, the token ${address}`],
   [/^the token (\S+)$/, (address) => t`the token ${address}`],
