@@ -157,6 +157,26 @@ const MATRIX: Record<string, readonly Cell[]> = {
   'DELETE /wallets/payout/:walletAddress': [
     { about: 'a payout wallet', request: ({ spare }) => ({ path: `/wallets/payout/${spare}` }), own: 'ALLOWED', foreign: NOT_OURS },
   ],
+  'POST /payment/refund': [
+    {
+      about: 'a payment that was received',
+      request: ({ paid }) => ({
+        path: '/payment/refund',
+        body: { paymentId: paid, walletAddress: t.a.managed.evm, amount: 0.001 },
+        headers: { Prefer: 'respond-async' },
+      }),
+      own: 'ALLOWED',
+      foreign: 'NOT_FOUND',
+    },
+  ],
+  'POST /transaction/refund': [
+    {
+      about: 'a payment that was received',
+      request: ({ paid }) => ({ path: '/transaction/refund', body: { paymentId: paid, amount: 0.001 } }),
+      own: 'ALLOWED',
+      foreign: 'NOT_FOUND',
+    },
+  ],
   'GET /unmatched': [plain('/unmatched')],
   'POST /unmatched/:transferId/assign': [
     {

@@ -82,6 +82,8 @@ const granted = async (tenant: { api: Tenants['keyless'] }, proof: Presented) =>
 
 describe.each([...EVM_METHODS, ...SOLANA_METHODS])('a payee that nobody has proven, paid by %s', (method) => {
   const proofTo = ({ address }: Signer) => makeProof(t, { method, payTo: address })
+  // What the chain shows of these two is public and names no resource: anybody could present it once it has landed.
+  const namesItsPayment = method !== 'evm eip3009' && method !== 'solana token'
 
   test('can be used by an account that owns nothing, and this binds only that account', async () => {
     const wallet = await newPayee(method)
@@ -90,9 +92,11 @@ describe.each([...EVM_METHODS, ...SOLANA_METHODS])('a payee that nobody has prov
     expect(await granted(t.c, proof)).toBe('granted before')
     // What C did is nothing to the one whose wallet it is.
     succeed(await provePayout(t.a, wallet))
-    expect(await granted(t.a, proof)).toBe('granted')
+    expect(await granted(t.a, proof)).toBe(namesItsPayment ? 'granted' : 'INVALID_PAYMENT_PROOF already_used')
     expect(await granted(t.c, proof)).toBe('FORBIDDEN payee_not_owned')
-    for (const tenant of [t.a, t.c]) expect((await readRows(tenant)).filter((row) => row.recipient === wallet.address && isPaidRow(row))).toHaveLength(1)
+    for (const tenant of namesItsPayment ? [t.a, t.c] : [t.c]) {
+      expect((await readRows(tenant)).filter((row) => row.recipient === wallet.address && isPaidRow(row))).toHaveLength(1)
+    }
   })
 
   test('once its owner consumed the proof, no other account does: not after release, nor after another account has proven it', async () => {

@@ -29,7 +29,7 @@ export async function readUnprovenOrders(db: Database): Promise<UnprovenOrder[]>
       and other.recipient = paid.recipient and other.asset = paid.asset and other.amount = paid.amount
       and other.created_at <= coalesce(paid.confirmed_at, paid.updated_at)
       -- What was paid or given up before is no rival.
-      and coalesce(other.confirmed_at, other.expires_at + interval '1 day') >= coalesce(paid.confirmed_at, paid.updated_at)
+      and coalesce(other.confirmed_at, other.expires_at + interval '1 day', 'infinity') >= coalesce(paid.confirmed_at, paid.updated_at)
     where paid.evidence = 'unproven' group by paid.id order by paid.created_at, paid.id`)
   return rows
 }
