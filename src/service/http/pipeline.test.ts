@@ -203,7 +203,7 @@ describe.each(ENGINES)('the pipeline on %s', (engine) => {
     const wrong = await get('/payments?limit=501&ofset=1&type=both')
     expect((await wrong.json()).error.details).toEqual({
       limit: 'Expected a whole number from 1 to 500, received "501".',
-      type: 'Expected one of "sent", "received", "internal", "external", "all", received "both".',
+      type: 'Expected one of "received", "sent", "internal", "external", "all", received "both".',
       ofset: 'Unknown field. Did you mean offset?',
     })
     const none = await get('/api-keys?limit=1')
