@@ -10,7 +10,7 @@ import { onEthereum, onSolana } from './orders.ts'
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 
-test('a wallet that scans the EIP-681 code pays, and the desk finds the payment by itself', async ({ net, chains, visitor }) => {
+test('a wallet that scans the EIP-681 code pays, and the page asks the payer to sign for what arrived', async ({ net, chains, visitor }) => {
   const payer = await fundEthereum(chains, '1')
   const page = await visitor()
   await openCheckout(page, onEthereum(net, '0.0181'))
@@ -28,7 +28,10 @@ test('a wallet that scans the EIP-681 code pays, and the desk finds the payment 
   expect({ chainId: Number(chainId), value: BigInt(value ?? 0) }).toEqual({ chainId: net.evm.chainId, value: parseEther('0.0181') })
   const wallet = createWalletClient({ account: privateKeyToAccount(payer.privateKey), transport: http(net.evm.rpcUrl) })
   await wallet.sendTransaction({ chain: null, to: to as `0x${string}`, value: BigInt(value ?? 0) })
-  await expect(page.getByText('The payment arrived.')).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(/^A payment like this arrived, and nothing shows that it is yours\./)).toBeVisible({ timeout: 30_000 })
+  await expect(code).toBeHidden()
+  await page.getByRole('link', { name: 'Show the payment' }).click()
+  await expect(page.getByRole('heading', { name: 'Confirm this payment is yours. Free.' })).toBeVisible()
 })
 
 test('a wallet that scans the Solana Pay code pays, and the desk finds the payment by its memo', async ({ net, chains, visitor }) => {

@@ -28,8 +28,8 @@ const LOOK_EVERY_MS = 3_000
 type Made = { order: PaymentOrder; paymentId: string }
 
 /**
- * A code that a wallet reads as a payment. The service finds such a payment by who sends it: on Solana with the payment's id as its memo, on
- * EVM by sender, recipient and amount. So the payer says first from which address they will pay.
+ * A code that a wallet reads as a payment. The service finds such a payment by who sends it, so the payer says first from which address they will pay. On
+ * Solana the payment's id is its memo; on EVM nothing in it names the order, and the payer signs afterwards that the payment is theirs.
  */
 export function WalletCode({ orderFrom }: { orderFrom: (sender: string) => PaymentOrder | undefined }) {
   const { t } = useLingui()
@@ -95,23 +95,28 @@ function ShownCode({ made: { order, paymentId } }: { made: Made }) {
     refetchInterval: ({ state }) => (state.data && isSettled(state.data.status) && state.data.status !== 'expired' ? false : LOOK_EVERY_MS),
   })
   const paid = data !== undefined && isPaid(data.status)
+  const unproven = data !== undefined && data.attribution.missing.length > 0
   const amount = spell(amountAtomic, asset)
   return (
     <div className="space-y-4 text-center">
       <Amount atomic={amountAtomic} decimals={asset.decimals} exact size="lg" symbol={asset.symbol} />
-      {!paid && <QrCode className="mx-auto w-full max-w-64 border border-line" label={t`Code for a wallet: pay ${amount} to ${recipient}`} value={uri} />}
+      {!paid && !unproven && (
+        <QrCode className="mx-auto w-full max-w-64 border border-line" label={t`Code for a wallet: pay ${amount} to ${recipient}`} value={uri} />
+      )}
       <p className="flex justify-center" role="status">
         {data && <StatusPill status={data.status === 'expired' ? 'created' : data.status} />}
       </p>
       <p className="text-sm text-muted">
         {paid ? (
           <Trans>The payment arrived.</Trans>
+        ) : unproven ? (
+          <Trans>A payment like this arrived, and nothing shows that it is yours. Show the payment and sign for it with the same wallet. It is free.</Trans>
         ) : (
           <Trans>Scan it with the wallet that holds the address you named. What your wallet shows is what counts: compare the amount and the address.</Trans>
         )}
       </p>
       <div className="flex flex-wrap justify-center gap-2">
-        {!paid && <CopyButton label={t`Copy code`} text value={uri} />}
+        {!paid && !unproven && <CopyButton label={t`Copy code`} text value={uri} />}
         <Link className={buttonClass({ size: 'sm' })} to={pathTo('payment', { params: { paymentId } })}>
           <Trans>Show the payment</Trans>
         </Link>
