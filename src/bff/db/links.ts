@@ -89,14 +89,19 @@ export async function setPaymentStatus(db: Database, id: string, status: string)
 /** `id` of the place, and who takes it. */
 export type NewPlace = { id: string; sessionId: string | undefined; requestKey: string | undefined; now: Date }
 
-/** The place that a request took before under the same key. */
-export async function findPlace(db: Database, linkId: string, requestKey: string | undefined): Promise<LinkPaymentRow | undefined> {
+/** The place that a request took before under the same key, of the same session. */
+export async function findPlace(
+  db: Database,
+  linkId: string,
+  { sessionId, requestKey }: Pick<NewPlace, 'sessionId' | 'requestKey'>,
+): Promise<LinkPaymentRow | undefined> {
   if (requestKey === undefined) return undefined
+  const own = sessionId === undefined ? isNull(linkPayment.sessionId) : eq(linkPayment.sessionId, sessionId)
   return (
     await db
       .select()
       .from(linkPayment)
-      .where(and(eq(linkPayment.linkId, linkId), eq(linkPayment.requestKey, requestKey)))
+      .where(and(eq(linkPayment.linkId, linkId), eq(linkPayment.requestKey, requestKey), own))
   )[0]
 }
 

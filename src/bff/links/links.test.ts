@@ -212,15 +212,15 @@ describe('paying a link', () => {
     expect(again.json.paymentId).toBe(lost.json.paymentId)
   })
 
-  test('repeated under the same key by a payer whose first answer and session were lost is a payment of its own in the same place', async () => {
+  test('repeated under the same key by a payer whose first answer and session were lost waits until the place is free again', async () => {
     const { link } = await create({ maxPayments: 1 })
     const headers = { 'Idempotency-Key': crypto.randomUUID() }
     const body = { link, walletAddress: buyerAddress }
     const lost = await desk.browser().post('/api/link/pay', body, headers)
+    expect(lost.status).toBe(200)
+    // The key alone proves nothing: with it anybody could reopen a link that is used up.
     const again = await desk.browser().post('/api/link/pay', body, headers)
-    expect(again.status).toBe(200)
-    expect(again.json.paymentId).not.toBe(lost.json.paymentId)
-    expect((await pay(link)).json.error.details).toMatchObject({ reason: 'link_busy' })
+    expect(again.json.error.details).toMatchObject({ reason: 'link_busy' })
   })
 
   test('that cannot be built leaves the place to the next', async () => {

@@ -23,7 +23,7 @@ export const linkPay: OwnRule<'linkPay'> = async (call) => {
   if (opened.row.maxPayments !== null) await refreshPayments(context, [opened.row.id], { visitor, requestId })
   const payer = { id: createId('lpm'), sessionId: visitor.session?.id, requestKey: idempotencyKey, now: context.now() }
   // A request repeated under its key takes no second place, whatever became of the link since.
-  const place = (await findPlace(context.db, opened.row.id, idempotencyKey)) ?? (await takeOpenPlace(context, opened, payer))
+  const place = (await findPlace(context.db, opened.row.id, payer)) ?? (await takeOpenPlace(context, opened, payer))
   const wanted = { context, visitor, requestId, idempotencyKey, sender: body.walletAddress, body: requestOf(context, opened.terms, body) }
   const { reply, sessionId, setCookie } = await buildPayment(wanted).catch(async (error: unknown) => {
     if (place.id === payer.id) await leavePlace(context.db, place.id)

@@ -149,6 +149,8 @@ async function consumeFor(
 ): Promise<'claimed' | 'held' | 'taken'> {
   const { scope, accountId, exclusive } = claimant
   const used = { exclusive, accountId, fingerprint: '', attempt, paymentId, checks: '[]', leaseUntil: sql`now()`, consumedAt: sql`now()` }
+  const bound = await findClaim(tx, { network, key, scope })
+  if (bound && bound.scope !== scope) return 'taken'
   const inserted = await tx
     .insert(claim)
     .values({ scope, network, key, ...used })

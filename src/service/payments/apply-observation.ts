@@ -45,7 +45,8 @@ export async function applyObservation(context: Context, seen: Seen): Promise<Ap
       if (path.length > 0 && row.mode !== 'received' && evidence === null) return 'unproven'
       if (path.includes('confirmed') && row.mode !== 'received' && !seen.claimed) {
         const claimed = await useUp(tx, row, seen)
-        if (claimed !== 'claimed') return claimed === 'held' ? 'same' : 'taken'
+        // What the service signed is this payment, whatever its payee has used the transfer for.
+        if (claimed !== 'claimed' && row.mode !== 'hosted') return claimed === 'held' ? 'same' : 'taken'
       }
       if (path.length === 0) await noteHeight(tx, row.id, observation.state === 'landed' && observation.succeeded ? observation.height : null)
       const at = context.now()

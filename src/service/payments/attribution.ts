@@ -102,7 +102,8 @@ function readRivals(tx: Database, ledger: Ledger, { transfer, signature, height,
     .where(
       and(
         meetsTerms(ledger, transfer),
-        or(isNull(payment.signature), eq(payment.signature, signature)),
+        // What a reorg has replaced pays nothing any more.
+        or(isNull(payment.signature), eq(payment.signature, signature), eq(payment.status, 'rolled_back')),
         height === null ? undefined : lt(payment.builtHeight, height),
         hasEvidence(transfer, senderOwned),
       ),
@@ -133,7 +134,9 @@ export async function findAdoptable(
   if (hosted) return hosted.accountId === accountId && hosted.resource === resource && pays(hosted, transfer, height) ? hosted : undefined
   if (familyOf(network) === 'solana') {
     const named = transfer.memo === null ? undefined : await findPayment(tx, transfer.memo)
-    return named?.accountId === accountId && named.resource === resource && named.mode === 'local' && pays(named, transfer, height) ? named : undefined
+    if (named?.accountId !== accountId || named.resource !== resource || named.mode !== 'local' || !pays(named, transfer, height)) return undefined
+    // A second transfer with its memo is another payment.
+    return named.signature === null || named.signature === signature ? named : undefined
   }
   const senderOwned = (await findOwner(tx, network, transfer.sender)) === accountId
   const rivals = await readRivals(tx, { accountId, network }, { transfer, signature, height, senderOwned })

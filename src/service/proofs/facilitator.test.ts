@@ -103,14 +103,16 @@ test('a signed transaction is verified without being broadcast, settled once, an
   expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'already_used' })
 })
 
-test('a signed transaction in a block that may still be replaced is not called bad: nothing is decided', async () => {
+test('a signed transaction that the network shows before it is presented is refused: its bytes are public', async () => {
   const { input, signedTransaction } = await signed()
-  await evm.client.sendRawTransaction({ serializedTransaction: signedTransaction })
   expect(await verify(input)).toMatchObject({ isValid: true })
-  await evm.mine()
-  expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'settlement_pending' })
-  await evm.mine()
-  await expect.poll(async () => (await verify(input)).isValid).toBe(true)
+  await evm.client.sendRawTransaction({ serializedTransaction: signedTransaction })
+  const refused = 'invalid_exact_evm_nonce_already_used'
+  for (const blocks of [0, 1, 3]) {
+    if (blocks > 0) await evm.mine(blocks)
+    expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: refused })
+    expect(await settle(input)).toMatchObject({ success: false, errorReason: refused, transaction: '' })
+  }
 })
 
 test('of many settlements at once one succeeds', async () => {

@@ -1,3 +1,4 @@
+import { familyOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
@@ -67,7 +68,8 @@ async function previewNamed(context: Context, previewed: Preview, { chain, signa
   // What is for us to broadcast is looked up once; what the payer has broadcast is waited for.
   const seen = await watch(chain, { signature, deadline, stop: () => examined.bytes !== null })
   if (!seen) throw new Late()
-  if (keyless && seen.state !== 'not_found') refuseBroadcast(checklist, seen.state)
+  const isPublic = keyless || (examined.bytes !== null && familyOf(chain.network.network) === 'evm')
+  if (isPublic && seen.state !== 'not_found') refuseBroadcast(checklist, seen.state)
   if (examined.key === null && isCertain(seen) && seen.messageHash !== undefined) {
     const settling = await findSettling(context, previewed, messageKey(seen.messageHash))
     if (settling) return settling

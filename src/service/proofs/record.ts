@@ -116,7 +116,8 @@ async function adoptOrder(context: Context, known: Known, observation: Observati
   // What others submit for the payer is named by its authorization, not by a transaction.
   if (examined.authorization || signature === null) return undefined
   await applyObservation(context, { paymentId: own.id, signature, observation, source: 'service', claimed: true })
-  return findPayment(context.db, own.id)
+  const row = await findPayment(context.db, own.id)
+  return (row?.signature ?? row?.reportedSignature) === signature ? row : undefined
 }
 
 /** What the transfer has paid already, or the best of the open orders that it could. */

@@ -198,6 +198,6 @@ describe('callers without a key', () => {
     const refusal = 'invalid_exact_evm_nonce_already_used'
     expect(await verify(input, keyless('192.0.2.1'))).toMatchObject({ isValid: false, invalidReason: refusal })
     expect(await settle(input, keyless('192.0.2.1'))).toMatchObject({ success: false, errorReason: refusal, transaction: '' })
-    expect(await settle(input)).toMatchObject({ success: true })
+    expect(await settle(input)).toMatchObject({ success: false, errorReason: refusal, transaction: '' })
   })
 })

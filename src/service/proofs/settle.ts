@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { parseJson } from '#contract/json.ts'
+import { familyOf } from '#contract/network.ts'
 import { ProofCheck } from '#contract/proof.ts'
 import type { VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { coSign } from '../wallets/sign-call.ts'
@@ -154,7 +155,7 @@ async function settleSigned(context: Context, job: Job, { chain, held, bytes }: 
   // What our fee payer has to sign cannot be on the chain without having been recorded, for this account or for another one.
   const sent = sponsor ? await findBroadcast(context.db, held) : signatureOf(own)
   const known = sent === null ? null : await look(chain, job, { signature: sent, stop: () => true })
-  if (job.keyless && known && known.state !== 'not_found') refuseBroadcast(job.checklist, known.state)
+  if ((job.keyless || isPublicTransfer(job)) && known && known.state !== 'not_found') refuseBroadcast(job.checklist, known.state)
   if (known && sent !== null && isCertain(known)) {
     refuseOld(job)
     return finish(context, job, { seen: known, held, signature: sent })
@@ -167,6 +168,11 @@ async function settleSigned(context: Context, job: Job, { chain, held, bytes }: 
   const signed: Outgoing = { bytes, signature: signatureOf(own), signer: null, nonce: examined.nonce ?? null, maxFee: 0n }
   const payment = await recordBroadcast(context, { ...job, held, transfer: transferOf(job) }, { limits, signed })
   return follow(context, job, { chain, payment, signed })
+}
+
+/** On EVM nothing in a signed transaction names what it pays for: once it is broadcast, anybody could present it. The payer's signature over its name does. */
+function isPublicTransfer({ terms }: Pick<Job, 'terms'>): boolean {
+  return familyOf(terms.network.network) === 'evm'
 }
 
 /** A token's transfer that nothing binds to this seller's question must not stand on the chain already: anybody could present it. */

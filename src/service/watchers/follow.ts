@@ -6,7 +6,7 @@ import { findBySignature, readFollowed, setReported, type PaymentRecord } from '
 import { readOrders, type SettlementOrder } from '../db/settlement-orders.ts'
 import { readUnsettled } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'
-import { applyObservation } from '../payments/apply-observation.ts'
+import { applyObservation, type Applied } from '../payments/apply-observation.ts'
 import { chooseOrder } from '../payments/attribution.ts'
 import { expire } from '../payments/expire.ts'
 import { followHosted } from '../payments/follow-hosted.ts'
@@ -126,8 +126,11 @@ async function checkFound({ context, chain, head }: Round, { signature, landed }
     const senderOwned = landed !== undefined && (await findOwner(context.db, network, landed.transfer.sender)) === accountId
     const chosen = landed ? (chooseOrder(orders, { transfer: landed.transfer, signature, senderOwned })?.orders ?? []) : orders
     if (landed && chosen.length > 1 && head.height < landed.height + Math.ceil(UNDECIDED_MS / blockTimeMs)) decided = false
-    else for (const payment of landed ? chosen.slice(0, 1) : chosen) await checkCandidate({ context, chain }, { payment, signature })
-    if (chosen.length > 0) settled.add(accountId)
+    else {
+      for (const payment of landed ? chosen.slice(0, 1) : chosen) {
+        if ((await checkCandidate({ context, chain }, { payment, signature })) !== 'unproven') settled.add(accountId)
+      }
+    }
   }
   if (landed) await noteUnmatched(context, chain, { signature, accountIds: [...byAccount.keys()], settled })
   return decided
@@ -136,11 +139,13 @@ async function checkFound({ context, chain, head }: Round, { signature, landed }
 async function checkCandidate(
   { context, chain }: Pick<Round, 'context' | 'chain'>,
   { payment, signature }: { payment: PaymentRecord; signature: string },
-): Promise<void> {
+): Promise<Applied> {
   const observation = await chain.observe(signature)
-  if (observation.state === 'not_found') return
+  if (observation.state === 'not_found') return 'same'
   const applied = await applyObservation(context, { paymentId: payment.id, signature, observation, source: 'watcher' })
-  if (applied === 'same') await setReported(context.db, payment.id, signature)
+  // An order that was built meanwhile may fit better: the next rounds decide between them.
+  if (applied === 'same' || applied === 'unproven') await setReported(context.db, payment.id, signature)
+  return applied
 }
 
 /** Finalizes a confirmed payment, or takes it back when its block is gone. */

@@ -127,7 +127,7 @@ export const PHRASES: Readonly<Record<string, MessageDescriptor>> = {
   'the name of a transaction': msg`the name of a transaction`,
   'another order': msg`another order`,
   'no resource': msg`no resource`,
-  'never broadcast before it is presented without a key': msg`never broadcast before it is presented without a key`,
+  'never broadcast before it is presented': msg`never broadcast before it is presented`,
   reserved: msg`reserved`,
   'the payer’s contract says no': msg`the payer’s contract says no`,
 }
