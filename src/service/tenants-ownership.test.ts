@@ -82,8 +82,8 @@ const granted = async (tenant: { api: Tenants['keyless'] }, proof: Presented) =>
 
 describe.each([...EVM_METHODS, ...SOLANA_METHODS])('a payee that nobody has proven, paid by %s', (method) => {
   const proofTo = ({ address }: Signer) => makeProof(t, { method, payTo: address })
-  // What the chain shows of these two is public and names no resource: anybody could present it once it has landed.
-  const namesItsPayment = method !== 'evm eip3009' && method !== 'solana token'
+  // What the chain shows of these is public and names no resource: anybody could present it once it has landed.
+  const namesItsPayment = method !== 'evm eip3009' && method !== 'solana token' && method !== 'evm signed-transaction'
 
   test('can be used by an account that owns nothing, and this binds only that account', async () => {
     const wallet = await newPayee(method)
