@@ -8,7 +8,7 @@ import { tabTo } from './keyboard.ts'
 import { onEthereum } from './orders.ts'
 import { signIn } from './seller.ts'
 
-/** However the wallet behaves and whoever the payer is: one confirmed payment, of the order that the payer paid. */
+/** Whatever the wallet and the payer do: one confirmed payment, of the order that the payer paid. */
 
 const ASKED = 'Confirm this payment is yours. Free.'
 const UNCONFIRMED = 'Sent, not confirmed to be yours'

@@ -35,7 +35,7 @@ export type Actor = {
   keyId: string
   scopes: ReadonlySet<Scope>
   plan: Plan
-  /** A caller of the public facilitator: it has no account of its own, `accountId` is the one whose wallet pays the network fee. */
+  /** A caller of the public facilitator: it has no account; `accountId` is the one whose wallet pays the network fee. */
   keyless?: boolean
   /** Where such a caller calls from: it alone is told of what it began. */
   address?: string

@@ -124,7 +124,7 @@ function meetsTerms({ accountId, network }: Ledger, { sender, recipient, asset, 
   )
 }
 
-/** The order that a proof of this transfer may adopt: with evidence, and built for this very resource; null is a resource of its own kind. */
+/** The order that a proof of this transfer may adopt: with evidence, and built for this very resource; null equals only null. */
 export async function findAdoptable(
   tx: Database,
   { resource, ...landing }: Ledger & Omit<Landing, 'senderOwned'> & { resource: string | null },

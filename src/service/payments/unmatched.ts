@@ -10,7 +10,7 @@ import { findHosted } from './attribution.ts'
 export type SeenTransfer = { signature: string; accountIds: readonly string[]; settled?: ReadonlySet<string> }
 
 /**
- * Money that arrived and that nothing ties to an order of its payee. It is kept for the payee's owner, whoever's orders it fits, or, where the payee has no
+ * Money that arrived and that nothing ties to an order of its payee. It is kept for the payee's owner, no matter whose orders it fits, or, where the payee has no
  * owner, for the accounts whose orders it fits. It is no payment of any order until evidence comes.
  */
 export async function noteUnmatched(context: Context, chain: Chain, { signature, accountIds, settled }: SeenTransfer): Promise<void> {
