@@ -79,7 +79,7 @@ export async function updateDirections(tx: Database, { accountId, address, scope
   const rows = await tx
     .select({ id: payment.id })
     .from(payment)
-    // Each arm has an index of its own.
+    // Each arm uses a separate index.
     .where(and(eq(payment.accountId, accountId), onScope(payment.network, scope), or(and(not(payment.draft), received), and(payment.draft, received), sent)))
     // What is still moving is locked last.
     .orderBy(asc(payment.createdAt))

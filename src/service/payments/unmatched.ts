@@ -25,7 +25,7 @@ export async function noteUnmatched(context: Context, chain: Chain, { signature,
   // Without an owner of the payee, what a hosted payment moved is the payer's alone.
   const targets = owner !== undefined ? [owner] : hosted ? [] : accountIds
   for (const accountId of new Set(targets)) {
-    // It stands in this ledger already.
+    // This ledger has it already.
     if (settled?.has(accountId) || hosted?.accountId === accountId) continue
     // What pays for a resource by its proof is not missing an order.
     if ((await findClaim(context.db, { network, key: unmatchedKey(signature), scope: accountId }))?.consumedAt) continue

@@ -96,7 +96,7 @@ function endOf({ examined }: Recorded): Date | null {
 
 /**
  * The order of this account that the proof's transfer pays, moved to what the chain shows: one with evidence, and for the very resource that is asked for.
- * Undefined where there is none; then the proof makes a received payment of its own.
+ * Undefined where there is none; then the proof makes a separate received payment.
  * @throws ProofRefused `already_used` when the transfer has paid an order for something else
  */
 async function adoptOrder(context: Context, known: Known, observation: Observation): Promise<PaymentRecord | undefined> {

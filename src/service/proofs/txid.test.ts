@@ -172,7 +172,7 @@ describe('single use', () => {
     expect(answers.map(({ status }) => status === 'fulfilled')).toEqual(actors.map((_, index) => index === 5))
   })
 
-  test('of many accounts at once each gets one grant of its own, where nobody owns the payee', async () => {
+  test('of many accounts at once each gets one grant, where nobody owns the payee', async () => {
     const sent = await desk.send()
     const header = await desk.prove(sent)
     const actors = await Promise.all(Array.from({ length: 4 }, () => openAccount(desk.context)))
