@@ -84,6 +84,8 @@ export const STATES = [
   'unmatched: to be assigned',
   'unmatched: assigned',
   'unmatched: none',
+  'undelivered: to be dealt with',
+  'undelivered: none',
 
   'explore: start',
   'explore: priced',

@@ -1,41 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
-import { parseEther, type Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
-import { authorizationTypedData } from '#chains/evm/token-authorization.ts'
-import type { Devnet } from '#devnet/network.ts'
-import { encodeHeader } from '#x402/header.ts'
+import { parseEther } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { giveUsdc } from './chain.ts'
 import { connect, expectReviewed, pay, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
+import { encodeHeader } from '#x402/header.ts'
+import { ARTICLE, authorize } from './proofs.ts'
 
 /** A seller looks at proofs before they hand anything over. */
-
-const URL = 'https://shop.example/article'
-
-/** A payer’s proof over USDC, as a client of x402 makes it. */
-async function authorize(net: Devnet, payer: PrivateKeyAccount, units: bigint): Promise<string> {
-  const token = net.evm.tokens.USDC?.address as Hex
-  const to = net.wallets.seller.evm.address
-  const now = Math.floor(Date.now() / 1000)
-  const nonce: Hex = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')}`
-  const message = { from: payer.address, to, value: units, validAfter: 0n, validBefore: BigInt(now + 900), nonce }
-  const domain = { name: 'USD Coin', version: '2', chainId: net.evm.chainId, verifyingContract: token }
-  const signature = await payer.signTypedData(authorizationTypedData({ domain, message }))
-  const authorization = { ...message, value: units.toString(), validAfter: '0', validBefore: message.validBefore.toString() }
-  const accepted = {
-    scheme: 'exact',
-    network: `eip155:${net.evm.chainId}`,
-    amount: units.toString(),
-    asset: token,
-    payTo: to,
-    maxTimeoutSeconds: 900,
-    extra: { name: 'USD Coin', version: '2' },
-  }
-  return encodeHeader({ x402Version: 2, resource: { url: URL }, accepted, payload: { signature, authorization } })
-}
 
 async function paste(page: Page, text: string): Promise<void> {
   await page.getByLabel('What do you want to check?').fill(text)
@@ -66,7 +41,7 @@ test('what is pasted is explained before anything is sent, to the field', async 
   await paste(page, encodeHeader({ x402Version: 1, scheme: 'exact', payload: {} }))
   await expect(page.getByText('network:')).toBeVisible()
   const header = await authorize(net, privateKeyToAccount(generatePrivateKey()), 1_000_000n)
-  await paste(page, `curl ${URL} -H 'PAYMENT-SIGNATURE: ${header}'`)
+  await paste(page, `curl ${ARTICLE} -H 'PAYMENT-SIGNATURE: ${header}'`)
   await expect(page.getByRole('heading', { name: 'What the proof says' })).toBeVisible()
   await expect(page.getByText('Treat it like a cheque')).toBeVisible()
   await expect(page.getByLabel('Expected amount')).toHaveValue('1')

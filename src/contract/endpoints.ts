@@ -6,6 +6,7 @@ import { proofEndpoints } from './proof-endpoints.ts'
 import { refundEndpoints } from './refund-endpoints.ts'
 import { tokenEndpoints } from './token-endpoints.ts'
 import { transactionEndpoints } from './transaction-endpoints.ts'
+import { undeliveredEndpoints } from './undelivered-endpoints.ts'
 import { unmatchedEndpoints } from './unmatched-endpoints.ts'
 import { walletEndpoints } from './wallet-endpoints.ts'
 
@@ -19,6 +20,7 @@ export const endpoints = {
   ...paymentEndpoints,
   ...refundEndpoints,
   ...unmatchedEndpoints,
+  ...undeliveredEndpoints,
   ...tokenEndpoints,
   ...keyEndpoints,
   ...walletEndpoints,

@@ -36,7 +36,7 @@ export const UnmatchedTransfer = v.object({
 export type UnmatchedTransfer = v.InferOutput<typeof UnmatchedTransfer>
 
 /** Who decides, and why. */
-const decision = { by: v.optional(storedText(100)), note: v.optional(storedText(1_000)) }
+export const decision = { by: v.optional(storedText(100)), note: v.optional(storedText(1_000)) }
 
 const One = v.object({ success: v.literal(true), transfer: UnmatchedTransfer })
 

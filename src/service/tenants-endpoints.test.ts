@@ -186,6 +186,23 @@ const MATRIX: Record<string, readonly Cell[]> = {
       foreign: 'NOT_FOUND',
     },
   ],
+  'GET /undelivered': [plain('/undelivered')],
+  'POST /undelivered/:paymentId/close': [
+    {
+      about: 'a payment that a caller was told of',
+      request: ({ paid }) => ({ path: `/undelivered/${paid}/close`, body: {} }),
+      own: 'NOT_FOUND',
+      foreign: 'NOT_FOUND',
+    },
+  ],
+  'POST /undelivered/:paymentId/reopen': [
+    {
+      about: 'a payment that a caller was told of',
+      request: ({ paid }) => ({ path: `/undelivered/${paid}/reopen`, body: {} }),
+      own: 'NOT_FOUND',
+      foreign: 'NOT_FOUND',
+    },
+  ],
   'POST /unmatched/:transferId/unassign': [
     {
       about: 'money that waits',

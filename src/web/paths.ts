@@ -19,7 +19,7 @@ const decimal = spelled(/^[0-9]{1,30}(\.[0-9]{1,36})?$/)
 export const PERIODS = ['today', '7d', '30d', 'month', 'last-month'] as const
 
 export const routes = {
-  overview: { path: '/', title: msg`Overview`, search: v.object({ days: choice(['7', '30', '90']), show: choice(['unmatched']) }) },
+  overview: { path: '/', title: msg`Overview`, search: v.object({ days: choice(['7', '30', '90']), show: choice(['unmatched', 'undelivered']) }) },
   checkout: {
     path: '/pay',
     title: msg`Pay`,

@@ -13,7 +13,7 @@ import { tokenInfo } from './token-info.ts'
 import { transactionReceive } from './transaction-receive.ts'
 import { transactionSend } from './transaction-send.ts'
 import { transactionSubmitted } from './transaction-submitted.ts'
-import { unmatchedAssign, unmatchedList, unmatchedUnassign } from './unmatched.ts'
+import { undeliveredClose, undeliveredList, undeliveredReopen, unmatchedAssign, unmatchedList, unmatchedUnassign } from './inbox.ts'
 import { usage } from './usage.ts'
 
 /** One rule for every endpoint that browsers are offered, and for no other: a missing or a superfluous one does not compile. */
@@ -30,6 +30,9 @@ export const routes: { readonly [K in BrowserEndpointName]: Rule<K> } = {
   unmatchedList,
   unmatchedAssign,
   unmatchedUnassign,
+  undeliveredList,
+  undeliveredClose,
+  undeliveredReopen,
   tokenInfo,
   apiKeyList,
   apiKeyCreate,

@@ -173,6 +173,14 @@ async function consumeFor(
 /** Stands in place of the attempt once somebody was told that the payment is there. */
 export const GRANTED = 'granted'
 
+/** Stands there once a person said that they delivered what was paid: no caller is told any more. */
+const DELIVERED = 'delivered'
+
+/** Whether success was told for the payment of this claim, or a person delivered it. */
+export function wasGranted({ attempt }: Pick<ClaimRecord, 'attempt'>): boolean {
+  return attempt === GRANTED || attempt === DELIVERED
+}
+
 /** A call that settles a payment. */
 export type SettlingCall = { paymentId: string; attempt: string }
 
@@ -206,8 +214,31 @@ export async function revokeGrant(db: Database, paymentId: string): Promise<void
     .where(and(eq(claim.paymentId, paymentId), eq(claim.attempt, GRANTED)))
 }
 
+/** Claims of proofs that were settled while no caller was left to be told; the condition of the index `claim_ungranted`. */
+export const isUndelivered = sql`${claim.attempt} not in ('order', 'assigned', 'granted', 'delivered') and ${claim.consumedAt} is not null`
+
+/** Records that a person delivered a payment that nobody was told of. False when a call is being told, was told, or nothing was settled. */
+export async function closeUndelivered(db: Database, paymentId: string): Promise<boolean> {
+  const rows = await db
+    .update(claim)
+    .set({ attempt: DELIVERED, leaseUntil: sql`now()` })
+    .where(and(eq(claim.paymentId, paymentId), isUndelivered, sql`${claim.leaseUntil} < clock_timestamp()`))
+    .returning({ key: claim.key })
+  return rows.length > 0
+}
+
+/** Undoes that. False when no person had said it. */
+export async function reopenUndelivered(db: Database, paymentId: string): Promise<boolean> {
+  const rows = await db
+    .update(claim)
+    .set({ attempt: crypto.randomUUID(), leaseUntil: sql`clock_timestamp() - interval '1 second'` })
+    .where(and(eq(claim.paymentId, paymentId), eq(claim.attempt, DELIVERED)))
+    .returning({ key: claim.key })
+  return rows.length > 0
+}
+
 function ungranted(paymentId: string) {
-  return and(eq(claim.paymentId, paymentId), notInArray(claim.attempt, [GRANTED, ASSIGNED]))
+  return and(eq(claim.paymentId, paymentId), notInArray(claim.attempt, [GRANTED, DELIVERED, ASSIGNED]))
 }
 
 function where({ network, key, scope }: TransferKey & { scope: string }) {

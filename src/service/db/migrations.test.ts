@@ -155,6 +155,15 @@ describe.each(ENGINES)('a database from before wallets had owners, on %s', (engi
     })
   })
 
+  test('grants no payment again that was settled before grants were recorded', async () => {
+    const { rows } = await opened.context.db.execute<{ attempt: string; status: string }>(sql`
+      select claim.attempt, paid.status from service.claim join service.payment as paid on paid.id = claim.payment_id
+      where consumed_at is not null and attempt not in ('order', 'assigned')`)
+    const told = rows.filter(({ status }) => status !== 'pending')
+    expect(told.length).toBeGreaterThan(2)
+    for (const { attempt } of told) expect(attempt).toBe('granted')
+  })
+
   test('lets another account use a transfer that an ended attempt looked at', async () => {
     await undone(opened.context.db, async (tx) => {
       const stranger = { scope: opened.actor.accountId, accountId: opened.actor.accountId, exclusive: false }

@@ -1,4 +1,5 @@
-import { inArray, sql } from 'drizzle-orm'
+import { inArray, sql, type AnyColumn, type SQL } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/pg-core'
 import type { PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { payment } from './schema/payment.ts'
@@ -24,4 +25,11 @@ export async function readRefunds(db: Database, paymentIds: readonly string[]): 
   return new Map(
     rows.flatMap(({ refundOf, refunded, pending }) => (refundOf === null ? [] : [[refundOf, { refunded: BigInt(refunded), pending: BigInt(pending) }]])),
   )
+}
+
+const refund = alias(payment, 'refund')
+
+/** What has gone back of a payment, as an expression of a query. Atomic units. */
+export function refundedAmount(paymentId: AnyColumn): SQL {
+  return sql`(select coalesce(sum(${refund.amount}), 0) from ${payment} as ${sql.identifier('refund')} where ${refund.refundOf} = ${paymentId} and ${inArray(refund.status, [...REFUNDED])})`
 }

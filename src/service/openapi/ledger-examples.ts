@@ -1,6 +1,14 @@
 import type { EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
 
-type Ledger = 'paymentRefund' | 'transactionRefund' | 'unmatchedList' | 'unmatchedAssign' | 'unmatchedUnassign'
+type Ledger =
+  | 'paymentRefund'
+  | 'transactionRefund'
+  | 'unmatchedList'
+  | 'unmatchedAssign'
+  | 'unmatchedUnassign'
+  | 'undeliveredList'
+  | 'undeliveredClose'
+  | 'undeliveredReopen'
 type Examples = { [K in Ledger]: { request: EndpointRequest<K>; reply: EndpointReply<K> } }
 
 /** Refunds of a payment, and money that may pay it. `built`: the answer that its unsigned transaction came with. */
@@ -27,6 +35,8 @@ export function ledgerExamples({ status, built }: { status: EndpointReply<'payme
     assigned: null,
   }
   const assignment = { paymentId, by: 'Ana', note: 'The customer sent us the transaction.' }
+  const undelivered = { paymentId, status: status.status, network, asset, symbol, decimals, amount, amountAtomic, timestamp, refund: status.refund }
+  const parties = { sender: status.sender, recipient: status.recipient, resource: status.resource }
   return {
     paymentRefund: {
       request: { body: refund },
@@ -57,5 +67,11 @@ export function ledgerExamples({ status, built }: { status: EndpointReply<'payme
       reply: { success: true, transfer: { ...transfer, assigned: { ...assignment, at: timestamp + 3_600_000 } } },
     },
     unmatchedUnassign: { request: { params: { transferId }, body: { by: assignment.by } }, reply: { success: true, transfer } },
+    undeliveredList: { request: { query: { limit: '50' } }, reply: { success: true, total: 1, payments: [{ ...undelivered, ...parties }] } },
+    undeliveredClose: {
+      request: { params: { paymentId }, body: { by: assignment.by, note: 'Sent by e-mail.' } },
+      reply: { success: true, paymentId, delivered: true },
+    },
+    undeliveredReopen: { request: { params: { paymentId }, body: { by: assignment.by } }, reply: { success: true, paymentId, delivered: false } },
   }
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { extendClaim, ASSIGNED, GRANTED, releaseClaim, takeClaim, type Claimant, type ClaimRecord, type HeldClaim, type TransferKey } from '../db/claims.ts'
+import { extendClaim, ASSIGNED, releaseClaim, takeClaim, wasGranted, type Claimant, type ClaimRecord, type HeldClaim, type TransferKey } from '../db/claims.ts'
 import { whileBeating } from '../db/lease.ts'
 import { undecided, type Checklist } from './checklist.ts'
 import type { Deadline } from './deadline.ts'
@@ -29,7 +29,7 @@ export async function hold(
     if (claim?.consumedAt) {
       const same = claim.scope === claimant.scope && claim.fingerprint === fingerprint
       checklist.check('already_used', {
-        name: same || claim.attempt === GRANTED || claim.attempt === ASSIGNED ? 'single_use' : IN_SETTLEMENT,
+        name: same || wasGranted(claim) || claim.attempt === ASSIGNED ? 'single_use' : IN_SETTLEMENT,
         source: 'record',
         ok: same,
         expected: 'never used, or used for the same question',

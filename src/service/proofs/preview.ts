@@ -2,7 +2,7 @@ import { familyOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
-import { confirmsOrder, findClaim, GRANTED, type Claimant } from '../db/claims.ts'
+import { confirmsOrder, findClaim, wasGranted, type Claimant } from '../db/claims.ts'
 import { findPayment } from '../db/payments.ts'
 import { chainOf } from '../payments/network.ts'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
@@ -125,7 +125,7 @@ async function findSettling(context: Context, { terms, claimant, fingerprint, ch
   const claim = await findClaim(context.db, { network: terms.network.network, key, scope: claimant.scope })
   if (claim?.consumedAt === null || claim === undefined) return accept('never used')
   const payment = claim.paymentId === null ? undefined : await findPayment(context.db, claim.paymentId)
-  const granted = claim.attempt === GRANTED || confirmsOrder(claim)
+  const granted = wasGranted(claim) || confirmsOrder(claim)
   const own = claim.scope === claimant.scope
   // An order that was confirmed without a proof, and can be adopted by one of the same resource.
   if (own && confirmsOrder(claim) && payment?.resource === terms.resource) return accept('confirmed the order of this resource')

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseJson } from '#contract/json.ts'
+import { createPaymentId } from '#contract/payment.ts'
 import { startHttpServer, type HttpServer } from '#http/server.ts'
 import { proveTxid } from '#testing/proofs.ts'
 import { createTestKey } from '#testing/service-app.ts'
@@ -10,6 +11,8 @@ import { createApp } from '../app.ts'
 import type { Actor } from '../context.ts'
 import { createMetrics } from '../metrics.ts'
 import { routes } from '../routes/routes.ts'
+import { insertPayment } from '../db/payments.ts'
+import { decideUndelivered, readUndelivered } from '../payments/undelivered.ts'
 import { settlePayment, verifyPayment } from './facilitator.ts'
 
 /** Verify and settle agree: one payment is told as success once, to the caller that had it broadcast, and is not called used before. */
@@ -146,6 +149,77 @@ describe('of all settlements of one payment one is told success', () => {
     const waiting = settle(input)
     await desk.evm.mine(3)
     expect(await waiting).toMatchObject({ success: true })
+  })
+})
+
+describe('a payment that was settled and that no caller was told of', () => {
+  const page = { limit: 50, offset: 0 }
+  const list = async (actor: Actor = desk.actor) => (await readUndelivered(desk.context, actor, page)).payments.map(({ paymentId }) => paymentId)
+  const decide = (paymentId: string, delivered: boolean, actor: Actor = desk.actor) => decideUndelivered(desk.context, { actor, paymentId, delivered }, {})
+
+  /** Settles a payment whose caller closes the connection before the answer is written. */
+  async function leaveAlone(): Promise<{ paymentId: string; input: Input; all: Parties }> {
+    const before = await list()
+    const all = await desk.parties()
+    const { input } = await paid(all)
+    const undone: Promise<void>[] = []
+    const closing = { gone: false, ifUnanswered: (undo: () => Promise<void>) => void undone.push(undo()) }
+    expect(await settle(input, { ...desk.actor, caller: closing })).toMatchObject({ success: true })
+    await Promise.all(undone)
+    const [paymentId = ''] = (await list()).filter((id) => !before.includes(id))
+    return { paymentId, input, all }
+  }
+
+  test('is in the inbox of its account alone, until the same proof is told success', async () => {
+    const { paymentId, input, all } = await leaveAlone()
+    const { total, payments } = await readUndelivered(desk.context, desk.actor, page)
+    expect(total).toBe(payments.length)
+    expect(payments.find((each) => each.paymentId === paymentId)).toMatchObject({
+      amountAtomic: all.amount.toString(),
+      sender: all.payer.address,
+      refund: { state: 'none' },
+    })
+    expect(await list({ ...desk.actor, accountId: 'acc_another' })).toEqual([])
+    await expect(decide(paymentId, true, { ...desk.actor, accountId: 'acc_another' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await settle(input)).toMatchObject({ success: true })
+    expect(await list()).not.toContain(paymentId)
+    await expect(decide(paymentId, true)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  test('leaves it when a person says that they delivered it; then no proof of it is told success, until they undo it', async () => {
+    const { paymentId, input } = await leaveAlone()
+    expect(await decide(paymentId, true)).toEqual({ success: true, paymentId, delivered: true })
+    expect(await list()).not.toContain(paymentId)
+    expect(await verify(input)).toMatchObject({ isValid: false, invalidReason: 'already_used' })
+    expect(await settle(input)).toMatchObject({ success: false, errorReason: 'already_used', transaction: '' })
+    expect(await decide(paymentId, false)).toEqual({ success: true, paymentId, delivered: false })
+    expect(await list()).toContain(paymentId)
+    expect(await settle(input)).toMatchObject({ success: true })
+    await expect(decide(paymentId, false)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  test('leaves it once it was refunded in full', async () => {
+    const { paymentId, all } = await leaveAlone()
+    const returned = (status: 'confirmed' | 'pending', amount: bigint) =>
+      insertPayment(desk.context.db, {
+        id: createPaymentId(),
+        accountId: desk.actor.accountId,
+        mode: 'hosted',
+        status,
+        network: NETWORK,
+        asset: all.asset.address,
+        symbol: all.asset.symbol,
+        decimals: all.asset.decimals,
+        amount,
+        sender: all.payee.address,
+        recipient: all.payer.address,
+        refundOf: paymentId,
+      })
+    await returned('confirmed', all.amount - 1n)
+    await returned('pending', 1n)
+    expect(await list()).toContain(paymentId)
+    await returned('confirmed', 1n)
+    expect(await list()).not.toContain(paymentId)
   })
 })
 

@@ -7,7 +7,7 @@ import { coSign } from '../wallets/sign-call.ts'
 import type { Chain, Observation, Transfer } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { crashPoint } from '../crash.ts'
-import { findBroadcast, findClaim, GRANTED, grantOnce, revokeGrant, yieldGrant, type ClaimRecord, type HeldClaim, type SettlingCall } from '../db/claims.ts'
+import { findBroadcast, findClaim, grantOnce, revokeGrant, wasGranted, yieldGrant, type ClaimRecord, type HeldClaim, type SettlingCall } from '../db/claims.ts'
 import { findPayment, type PaymentRecord } from '../db/payments.ts'
 import { applyObservation } from '../payments/apply-observation.ts'
 import { chainOf } from '../payments/network.ts'
@@ -248,7 +248,7 @@ async function repeat(context: Context, job: Job, claim: ClaimRecord): Promise<S
   const payment = claim.paymentId === null ? undefined : await findPayment(context.db, claim.paymentId)
   if (!payment) throw new Error(`The used claim ${claim.key} has no payment.`)
   const checks = v.parse(v.array(ProofCheck), parseJson(claim.checks ?? '[]'))
-  const told = { alreadyProcessed: true, toldBefore: claim.attempt === GRANTED, checks }
+  const told = { alreadyProcessed: true, toldBefore: wasGranted(claim), checks }
   if (payment.status !== 'pending') return outcome(job, payment, told)
   const chain = chainOf(context, payment.network)
   if (job.examined.authorization) return { ...(await followAuthorization(context, job, { chain, payment, alreadyProcessed: true })), ...told }

@@ -22,6 +22,9 @@ import { transactionReceive } from './transaction-receive.ts'
 import { transactionRefund } from './transaction-refund.ts'
 import { transactionSend } from './transaction-send.ts'
 import { transactionSubmitted } from './transaction-submitted.ts'
+import { undeliveredClose } from './undelivered-close.ts'
+import { undeliveredList } from './undelivered-list.ts'
+import { undeliveredReopen } from './undelivered-reopen.ts'
 import { unmatchedAssign } from './unmatched-assign.ts'
 import { unmatchedList } from './unmatched-list.ts'
 import { unmatchedUnassign } from './unmatched-unassign.ts'
@@ -54,6 +57,9 @@ export const routes: Routes = {
   unmatchedList,
   unmatchedAssign,
   unmatchedUnassign,
+  undeliveredList,
+  undeliveredClose,
+  undeliveredReopen,
   walletCreate,
   walletList,
   payoutList,

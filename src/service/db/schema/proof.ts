@@ -39,6 +39,10 @@ export const claim = service.table(
       .on(t.network, t.key)
       .where(sql`exclusive`),
     index('claim_payment').on(t.paymentId),
+    // What a merchant's inbox reads: few rows of many.
+    index('claim_ungranted')
+      .on(t.paymentId)
+      .where(sql`attempt not in ('order', 'assigned', 'granted', 'delivered') and consumed_at is not null`),
     index('claim_transfer').on(t.network, t.key),
   ],
 )

@@ -19,23 +19,21 @@ import { EmptyState } from '../../ui/EmptyState.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
 import { AssetCard } from './AssetCard.tsx'
-import { Inbox } from './Inbox.tsx'
 import { Ranking } from './Ranking.tsx'
 import { RecentPayments } from './RecentPayments.tsx'
 
+// They read the browser's store and the service before they show anything.
+const Inbox = lazy(() => import('./Inbox.tsx').then((module) => ({ default: module.Inbox })))
+const Undelivered = lazy(() => import('./undelivered/Undelivered.tsx').then((module) => ({ default: module.Undelivered })))
 const Unmatched = lazy(() => import('./unmatched/Unmatched.tsx').then((module) => ({ default: module.Unmatched })))
 
 const RANGES = ['7', '30', '90'] as const
 
-/** What happened lately; for an operator who asks for it, the money that no order has evidence for. */
+/** What happened lately; for an operator who asks for it, money that no order has evidence for, or that nobody was told of. */
 export function Figures({ viewer }: { viewer: Viewer }) {
   const { show } = useSearch('overview')
-  if (show !== 'unmatched' || viewer.wallets !== 'all') return <Lately viewer={viewer} />
-  return (
-    <Suspense fallback={<PageSkeleton />}>
-      <Unmatched />
-    </Suspense>
-  )
+  if (show === undefined || viewer.wallets !== 'all') return <Lately viewer={viewer} />
+  return <Suspense fallback={<PageSkeleton />}>{show === 'unmatched' ? <Unmatched /> : <Undelivered />}</Suspense>
 }
 
 function Lately({ viewer }: { viewer: Viewer }) {
@@ -58,7 +56,9 @@ function Lately({ viewer }: { viewer: Viewer }) {
       />
       <StaleBanner error={query.data && query.error} onRetry={() => void query.refetch()} readAt={query.dataUpdatedAt} />
       <div className="mb-4 empty:hidden">
-        <Inbox viewer={viewer} />
+        <Suspense>
+          <Inbox viewer={viewer} />
+        </Suspense>
       </div>
       {query.data ? (
         <Summary summary={query.data} viewer={viewer} />

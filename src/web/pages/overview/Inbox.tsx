@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Plural, Trans } from '@lingui/react/macro'
 import { newestQuery, type Viewer } from '../../api/queries.ts'
-import { unmatchedQuery } from '../../api/unmatched.ts'
+import { undeliveredQuery, unmatchedQuery } from '../../api/inbox.ts'
 import { serverNow } from '../../clock.ts'
 import { pathTo, type SearchOf } from '../../paths.ts'
 import { Link } from '../../router/Link.tsx'
@@ -31,9 +31,11 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
   const { data: rolledBack } = useQuery({ ...newestQuery(viewer, { status: 'rolled_back' }, 1), refetchInterval: STEP_MS })
   const { data: late } = useQuery({ ...newestQuery(viewer, { status: 'pending', until: String(lateSince) }, 1), refetchInterval: STEP_MS })
   const { data: unmatched } = useQuery({ ...unmatchedQuery, enabled: viewer.wallets === 'all' })
+  const { data: undelivered } = useQuery({ ...undeliveredQuery, enabled: viewer.wallets === 'all' })
+  const untold = undelivered?.total ?? 0
   const unassigned = unmatched?.transfers.filter(({ assigned }) => assigned === null).length ?? 0
   const [back, open] = [rolledBack?.total ?? 0, late?.total ?? 0]
-  if (back + open + unassigned + unfinished.length + mispaid.length === 0) return null
+  if (back + open + unassigned + untold + unfinished.length + mispaid.length === 0) return null
   return (
     <Card flush title={<Trans>Needs your attention</Trans>}>
       <ul className="divide-y divide-line border-t border-line">
@@ -61,6 +63,20 @@ export function Inbox({ viewer }: { viewer: Viewer }) {
             tone="warn"
           >
             <Trans>The money is in your wallet. Ask the payer to sign, or assign it yourself.</Trans>
+          </InboxItem>
+        )}
+        {untold > 0 && (
+          <InboxItem
+            action={
+              <Link className={buttonClass({ size: 'sm' })} to={pathTo('overview', { search: { show: 'undelivered' } })}>
+                <Trans>Show</Trans>
+              </Link>
+            }
+            icon="warning"
+            title={<Plural one="# payment was collected and may not be delivered" other="# payments were collected and may not be delivered" value={untold} />}
+            tone="warn"
+          >
+            <Trans>The connection to your server closed before it was told. Deliver it, or refund the customer.</Trans>
           </InboxItem>
         )}
         {open > 0 && (

@@ -43,3 +43,26 @@ describe('unmatched money', () => {
     expect(await unassign('operator')).toMatchObject({ status: 404, json: { error: { code: 'NOT_FOUND' } } })
   })
 })
+
+describe('undelivered payments', () => {
+  const paymentId = createPaymentId()
+  const decide = (who: keyof typeof people, verb: 'close' | 'reopen', body: Record<string, unknown> = {}) =>
+    people[who].post(`/api/undelivered/${paymentId}/${verb}`, body)
+
+  test.each([
+    ['nobody', 401],
+    ['buyer', 403],
+  ] as const)('are neither listed nor decided about for %s', async (who, status) => {
+    expect((await people[who].get('/api/undelivered')).status).toBe(status)
+    for (const verb of ['close', 'reopen'] as const) expect((await decide(who, verb)).status).toBe(status)
+  })
+
+  test('are decided about in the name of the wallet that is signed in', async () => {
+    for (const verb of ['close', 'reopen'] as const) {
+      expect(await decide('operator', verb, { by: 'the owner' })).toMatchObject({ status: 400, json: { error: { code: 'INVALID_PARAMETERS' } } })
+      // A payment that is not there: the service says so, and not the proxy.
+      expect(await decide('operator', verb)).toMatchObject({ status: 404, json: { error: { code: 'NOT_FOUND' } } })
+    }
+    expect(await people.operator.get('/api/undelivered')).toMatchObject({ status: 200, json: { total: 0, payments: [] } })
+  })
+})

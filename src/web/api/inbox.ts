@@ -8,3 +8,11 @@ export const unmatchedQuery = queryOptions({
   staleTime: 10_000,
   refetchInterval: 30_000,
 })
+
+/** Payments that are paid and that no caller was told of, newest first; an operator's alone. */
+export const undeliveredQuery = queryOptions({
+  queryKey: ['undeliveredList'],
+  queryFn: ({ signal }) => call('undeliveredList', { query: { limit: '100' } }, { signal }),
+  staleTime: 10_000,
+  refetchInterval: 30_000,
+})

@@ -1,0 +1,30 @@
+import type { Hex } from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { authorizationTypedData } from '#chains/evm/token-authorization.ts'
+import type { Devnet } from '#devnet/network.ts'
+import { encodeHeader } from '#x402/header.ts'
+
+/** What the proofs of stories pay for. */
+export const ARTICLE = 'https://shop.example/article'
+
+/** A payer’s proof over USDC, as a client of x402 makes it. */
+export async function authorize(net: Devnet, payer: PrivateKeyAccount, units: bigint): Promise<string> {
+  const token = net.evm.tokens.USDC?.address as Hex
+  const to = net.wallets.seller.evm.address
+  const now = Math.floor(Date.now() / 1000)
+  const nonce: Hex = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')}`
+  const message = { from: payer.address, to, value: units, validAfter: 0n, validBefore: BigInt(now + 900), nonce }
+  const domain = { name: 'USD Coin', version: '2', chainId: net.evm.chainId, verifyingContract: token }
+  const signature = await payer.signTypedData(authorizationTypedData({ domain, message }))
+  const authorization = { ...message, value: units.toString(), validAfter: '0', validBefore: message.validBefore.toString() }
+  const accepted = {
+    scheme: 'exact',
+    network: `eip155:${net.evm.chainId}`,
+    amount: units.toString(),
+    asset: token,
+    payTo: to,
+    maxTimeoutSeconds: 900,
+    extra: { name: 'USD Coin', version: '2' },
+  }
+  return encodeHeader({ x402Version: 2, resource: { url: ARTICLE }, accepted, payload: { signature, authorization } })
+}

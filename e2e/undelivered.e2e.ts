@@ -1,0 +1,45 @@
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { giveUsdc } from './chain.ts'
+import { expectAccessible } from './expect-accessible.ts'
+import { expect, test } from './fixtures.ts'
+import { authorize } from './proofs.ts'
+import { signIn } from './seller.ts'
+
+/** A seller's server is gone when its settlement lands: the money is there, and nobody was told. */
+
+test('a payment that no server was told of is in the inbox, until the merchant has dealt with it', async ({ net, chains, seller }) => {
+  const payer = privateKeyToAccount(generatePrivateKey())
+  await giveUsdc(chains, net, { address: payer.address, units: 1_000_000n })
+  const paymentPayload = JSON.parse(atob(await authorize(net, payer, 1_000_000n))) as { accepted: unknown }
+  const connection = new AbortController()
+  const settlement = fetch(`${net.urls.service}/facilitator/settle`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${net.apiKeys.operator}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ x402Version: 2, paymentPayload, paymentRequirements: paymentPayload.accepted }),
+    signal: connection.signal,
+  })
+  // The transaction is sent, and no block holds it yet.
+  await expect.poll(() => chains.anvil.getTxpoolStatus().then(({ pending }) => pending), { intervals: [20] }).toBeGreaterThan(0)
+  connection.abort()
+  await expect(settlement).rejects.toThrow('aborted')
+
+  const { page } = await seller()
+  await signIn({ page }, '/')
+  const told = page.getByText('1 payment was collected and may not be delivered')
+  await expect(told).toBeVisible({ timeout: 60_000 })
+  await page.getByRole('listitem').filter({ has: told }).getByRole('link', { name: 'Show' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'Undelivered payments' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: '1 USDC' })).toBeVisible()
+  await expect(page.getByText('https://shop.example/article')).toBeVisible()
+  await expectAccessible(page, 'undelivered: to be dealt with')
+
+  const mark = page.getByRole('button', { name: 'Mark as delivered' })
+  await mark.click()
+  await expect(page.getByText('Nothing is undelivered')).toBeVisible()
+  await expectAccessible(page, 'undelivered: none')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(mark).toBeVisible()
+
+  await page.getByRole('link', { name: 'Payment and refund' }).click()
+  await expect(page.getByRole('heading', { name: 'Send back' })).toBeVisible()
+})

@@ -1,0 +1,161 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { UndeliveredPayment } from '#contract/undelivered-endpoints.ts'
+import { call } from '../../../api/client.ts'
+import { undeliveredQuery } from '../../../api/inbox.ts'
+import { describeError } from '../../../errors/codes.ts'
+import { inOne } from '../../../errors/in-one.ts'
+import { pathTo } from '../../../paths.ts'
+import { Link } from '../../../router/Link.tsx'
+import { PageHeader } from '../../../shell/PageHeader.tsx'
+import { QueryError } from '../../../shell/QueryError.tsx'
+import { StaleBanner } from '../../../shell/StaleBanner.tsx'
+import { useNetwork } from '../../../shell/use-config.ts'
+import { Address } from '../../../ui/Address.tsx'
+import { Amount } from '../../../ui/Amount.tsx'
+import { Banner } from '../../../ui/Banner.tsx'
+import { Button } from '../../../ui/Button.tsx'
+import { buttonClass } from '../../../ui/button-class.ts'
+import { Card } from '../../../ui/Card.tsx'
+import { EmptyState } from '../../../ui/EmptyState.tsx'
+import { Fact, Facts } from '../../../ui/Facts.tsx'
+import { Icon } from '../../../ui/Icon.tsx'
+import { Skeleton } from '../../../ui/Skeleton.tsx'
+import { Time } from '../../../ui/Time.tsx'
+import { toast } from '../../../ui/Toast.tsx'
+import { UntrustedText } from '../../../ui/UntrustedText.tsx'
+
+/** Payments that were settled while their caller was gone. Only operators get here. */
+export function Undelivered() {
+  return (
+    <>
+      <Link className={buttonClass({ variant: 'quiet', size: 'sm' }, 'mb-4 -ms-2.5')} to={pathTo('overview', {})}>
+        <Icon name="arrowLeft" /> <Trans>Overview</Trans>
+      </Link>
+      <PageHeader
+        subtitle={
+          <Trans>
+            These customers paid, and the connection to your server closed before it was told. If your server sends the same proof again, it is told then.
+          </Trans>
+        }
+        title={<Trans>Undelivered payments</Trans>}
+      />
+      <Payments />
+    </>
+  )
+}
+
+function Payments() {
+  const { t } = useLingui()
+  const query = useQuery(undeliveredQuery)
+  const { data, error, refetch, isFetching } = query
+  if (!data) {
+    if (error) return <QueryError busy={isFetching} error={error} onRetry={() => void refetch()} />
+    return (
+      <div aria-busy="true" aria-label={t`Loading undelivered payments`} className="grid gap-4" role="status">
+        <Skeleton className="h-40 rounded-xl" />
+        <Skeleton className="h-40 rounded-xl" />
+      </div>
+    )
+  }
+  const { payments, total } = data
+  const shown = payments.length
+  return (
+    <>
+      <StaleBanner error={error} onRetry={() => void refetch()} readAt={query.dataUpdatedAt} />
+      {shown === 0 ? (
+        <Card>
+          <EmptyState icon="check" title={<Trans>Nothing is undelivered</Trans>}>
+            <Trans>Your server was told of every payment that it settled.</Trans>
+          </EmptyState>
+        </Card>
+      ) : (
+        <ul className="grid gap-4">
+          {payments.map((payment) => (
+            <PaymentItem key={payment.paymentId} onChanged={() => void refetch()} payment={payment} />
+          ))}
+        </ul>
+      )}
+      {total > shown && (
+        <p className="mt-4 text-sm text-muted">
+          <Trans>
+            The newest {shown} of {total} are shown.
+          </Trans>
+        </p>
+      )}
+    </>
+  )
+}
+
+function PaymentItem({ payment, onChanged }: { payment: UndeliveredPayment; onChanged: () => void }) {
+  const { t } = useLingui()
+  const network = useNetwork(payment.network)
+  const [busy, setBusy] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  const { paymentId, resource } = payment
+
+  async function reopen() {
+    try {
+      await call('undeliveredReopen', { params: { paymentId }, body: {} }, { idempotencyKey: crypto.randomUUID() })
+      onChanged()
+    } catch (error) {
+      toast(inOne(describeError(error)), { tone: 'bad' })
+    }
+  }
+
+  async function close() {
+    setBusy(true)
+    setProblem(undefined)
+    try {
+      await call('undeliveredClose', { params: { paymentId }, body: {} }, { idempotencyKey: crypto.randomUUID() })
+      onChanged()
+      toast(t`Marked as delivered.`, { undo: () => void reopen() })
+    } catch (error) {
+      setProblem(inOne(describeError(error)))
+      setBusy(false)
+    }
+  }
+
+  return (
+    <li>
+      <Card>
+        <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
+          <h2 className="text-base font-semibold">
+            <Amount atomic={payment.amountAtomic} decimals={payment.decimals} exact symbol={payment.symbol} />
+          </h2>
+          <Time at={payment.timestamp} className="text-sm text-muted" />
+        </div>
+        <Facts className="mt-3">
+          <Fact name={t`From`} long>
+            <Address copy full value={payment.sender} />
+          </Fact>
+          {resource !== null && (
+            <Fact name={t`Resource`} long>
+              <UntrustedText text={resource} />
+            </Fact>
+          )}
+          <Fact name={t`Network`}>{network?.name ?? payment.network}</Fact>
+          {payment.refund.state === 'partial' && (
+            <Fact name={t`Refunded`}>
+              <Amount atomic={payment.refund.refundedAtomic} decimals={payment.decimals} symbol={payment.symbol} />
+            </Fact>
+          )}
+        </Facts>
+        <div className="mt-4 flex flex-wrap gap-2 border-t border-line pt-4">
+          <Button busy={busy} onClick={() => void close()} size="sm">
+            <Trans>Mark as delivered</Trans>
+          </Button>
+          <Link className={buttonClass({ size: 'sm' })} to={pathTo('payment', { params: { paymentId } })}>
+            <Trans>Payment and refund</Trans>
+          </Link>
+        </div>
+        {problem && (
+          <Banner className="mt-3" role="alert" tone="bad">
+            {problem}
+          </Banner>
+        )}
+      </Card>
+    </li>
+  )
+}
