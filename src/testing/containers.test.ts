@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 
 /** No container engine runs here. So every path, program and variable that the container files name is looked up, which is what goes stale. */
@@ -48,6 +48,20 @@ test('the composition sets only variables that a program reads, and mounts only 
   expect(set.length).toBeGreaterThan(5)
   expect(set.filter((name) => !new RegExp(`\\b${name}\\b`).test(configs))).toEqual([])
   expect([...compose.matchAll(/^ {6}target: (\S+)$/gm)].map(([, target]) => target)).toEqual(['service', 'proxy', 'web'])
+})
+
+test('the vault key is stored in a volume that the program may write', async () => {
+  const [compose, file] = [await read('deploy/containers/compose.yaml'), await read('deploy/containers/Containerfile')]
+  const folder = dirname(/^ {6}VAULT_KEY_FILE: (\S+)$/m.exec(compose)?.[1] ?? '')
+  expect(compose).toMatch(new RegExp(`^ {6}- \\w+:${folder}$`, 'm'))
+  const [before = ''] = file.split('\nUSER node\n')
+  expect(before).toContain(`install -d -o node -g node -m 0700 ${folder}`)
+})
+
+test('the stage that builds the dashboard installs the compiled parts of its tools, which npm calls optional', async () => {
+  const [, stage = ''] = /AS dashboard\n([^]*?)(?=\nFROM)/.exec(await read('deploy/containers/Containerfile')) ?? []
+  expect(stage).toContain('RUN npm ci --ignore-scripts\n')
+  expect(stage).not.toContain('--omit')
 })
 
 /** Folders of src that a stage copies. */

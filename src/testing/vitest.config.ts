@@ -4,6 +4,8 @@ import { translations } from '../web/locales/macros.ts'
 import { LongestFirst } from './longest-first.ts'
 import { VitestReport } from './vitest-report.ts'
 
+/** They read files and start nothing. */
+const REPOSITORY = ['repository', 'documents', 'dependencies'].map((name) => `src/testing/${name}.test.ts`)
 const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] }
 
 /**
@@ -19,7 +21,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'unit',
-          include: ['src/{contract,x402,chains,web}/**/*.test.{ts,tsx}', 'src/testing/repository.test.ts'],
+          include: ['src/{contract,x402,chains,web}/**/*.test.{ts,tsx}', ...REPOSITORY],
           testTimeout: 20_000,
         },
       },
@@ -29,7 +31,7 @@ export default defineConfig({
           ...shared,
           name: 'integration',
           include: ['src/{egress,http,postgres,service,bff,devnet}/**/*.test.ts', 'src/testing/*.test.ts'],
-          exclude: ['src/testing/repository.test.ts'],
+          exclude: REPOSITORY,
           globalSetup: [fileURLToPath(new URL('shared-postgres.ts', import.meta.url))],
           testTimeout: 60_000,
           hookTimeout: 90_000,

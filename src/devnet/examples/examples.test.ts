@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import { createPublicClient, createWalletClient, http, parseGwei, type Hex } from 'viem'
@@ -9,7 +12,7 @@ import { createEvmClient } from '#x402/client/evm.ts'
 import { Devnet } from '../network.ts'
 import { freePort } from '../ports.ts'
 
-/** The servers that the README shows, run as they stand, and paid by the official client. */
+/** The programs and commands of docs/INTEGRATION.md, run as they are: the servers are paid by the official client. */
 
 let net: Devnet
 const stack = new AsyncDisposableStack()
@@ -22,23 +25,34 @@ beforeAll(async () => {
 
 afterAll(() => stack.disposeAsync())
 
-/** Runs an example as its reader would, and tells where it serves. */
-async function run(name: string): Promise<string> {
-  const port = await freePort()
-  const env = {
+function environment(more: Record<string, string> = {}): Record<string, string> {
+  return {
     PATH: '/usr/bin:/bin',
-    PORT: String(port),
     PAYDESK_URL: net.urls.service,
     PAYDESK_KEY: net.apiKeys.operator,
     PAY_TO: net.wallets.seller.evm.address,
     USDC: net.evm.tokens.USDC?.address ?? '',
+    ...more,
   }
-  const child = spawn(process.execPath, [fileURLToPath(new URL(`${name}/main.ts`, import.meta.url))], { env, stdio: 'inherit' })
+}
+
+/** Starts an example as its reader would. @returns the lines that it prints, while it prints them */
+function start(name: string, env: Record<string, string>): string[] {
+  const child = spawn(process.execPath, [fileURLToPath(new URL(`${name}/main.ts`, import.meta.url))], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   stack.defer(async () => {
     const gone = new Promise((resolve) => child.once('exit', resolve))
     child.kill()
     await gone
   })
+  const lines: string[] = []
+  createInterface(child.stdout).on('line', (line) => lines.push(line))
+  return lines
+}
+
+/** Starts a server among the examples, and tells where it serves. */
+async function run(name: string): Promise<string> {
+  const port = await freePort()
+  start(name, environment({ PORT: String(port) }))
   const url = `http://127.0.0.1:${port}/article`
   await eventually(
     () =>
@@ -80,3 +94,36 @@ test('a server of @x402/hono has the service as its facilitator', { timeout: 120
   const settled = decodePaymentResponseHeader(response.headers.get('payment-response') ?? '')
   expect(settled).toMatchObject({ success: true, payer: net.wallets.buyer.evm.address })
 })
+
+test('a program hears of a payment as it happens, and the commands of the document work on it', { timeout: 120_000 }, async () => {
+  const lines = start('events', environment())
+  await eventually(
+    () => Promise.resolve(lines),
+    (printed) => printed.includes('subscribed'),
+  )
+  await buyer()(await run('receive'))
+  const confirmed = /^(pay_\w+) confirmed 0\.01 ETH$/m
+  const printed = await eventually(
+    () => Promise.resolve(lines.join('\n')),
+    (all) => confirmed.test(all),
+  )
+  const paymentId = confirmed.exec(printed)?.[1] ?? ''
+
+  const document = readFileSync(new URL('../../../docs/INTEGRATION.md', import.meta.url), 'utf8')
+  const commands = [...document.matchAll(/^```sh\n([^]*?)^```$/gm)].map(([, command = '']) => command)
+  const answers = await Promise.all(commands.map((command) => runShell(command, environment({ PAYMENT_ID: paymentId }))))
+  expect(answers).toEqual([
+    expect.objectContaining({ success: true, refundOf: paymentId, amount: 0.01 }),
+    expect.objectContaining({ success: true, transfers: [] }),
+    expect.objectContaining({ success: true, payments: expect.arrayContaining([expect.objectContaining({ paymentId })]) }),
+  ])
+})
+
+/** Runs a command of a document, and reads the JSON that it prints. */
+async function runShell(command: string, env: Record<string, string>): Promise<unknown> {
+  const shell = spawn('sh', ['-euc', command], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = new Promise<number | null>((resolve) => shell.once('exit', resolve))
+  const printed = await text(shell.stdout)
+  expect(await ended, command).toBe(0)
+  return JSON.parse(printed)
+}
