@@ -3,9 +3,11 @@ import { encodeTransfer } from '#chains/evm/erc20.ts'
 import { encodeBalanceOf, paysInFull, readBalance, readTrial, saysTransferred, trialCalls, type Trial } from '#chains/evm/trial.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import { formatAmount } from '#contract/amount.ts'
-import type { Network } from '#contract/network.ts'
+import type { Asset, Network } from '#contract/network.ts'
+import type { RecipientReason } from '#contract/reasons.ts'
 import type { Built } from '../chain.ts'
 import { refuseAsset } from '../refuse-asset.ts'
+import { tokenShortage } from '../shortage.ts'
 import { refusal } from './simulate.ts'
 
 type Payment = Omit<PaymentIntent, 'maxFeeAtomic'>
@@ -27,20 +29,17 @@ export async function tryToken(client: PublicClient, network: Network, payment: 
   const [code, held, decimals] = await Promise.all([client.getCode({ address: token }), readHeld(client, token, sender), readDecimals(client, token)])
   if (code === undefined || held === undefined) throw refuseAsset(asset, `there is no token at ${asset.address} on ${network.name}`)
   if (decimals !== asset.decimals) throw refuseAsset(asset, `it is configured with ${asset.decimals} decimals, and its contract says ${decimals ?? 'nothing'}`)
-  const short = (availableAtomic: bigint): Tried => ({
-    ok: false,
-    refused: { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic: amountAtomic, availableAtomic, feeAtomic: 0n, asset },
-  })
+  const short = (availableAtomic: bigint): Tried => ({ ok: false, refused: tokenShortage(asset, { amountAtomic, availableAtomic }) })
   if (held < amountAtomic) return short(held)
 
-  const [gas, trial] = await Promise.all([estimate(client, payment), tryOut(client, payment)])
-  const reason = typeof gas === 'string' ? gas : trial?.ok === false ? (trial.reason ?? 'it gives no reason') : undefined
-  if (typeof gas === 'string' || reason !== undefined) {
+  const refuse = async (reason: RecipientReason): Promise<Tried> => {
     // Another payment of the sender may have landed since the balance was read.
     const now = (await readHeld(client, token, sender)) ?? 0n
-    if (now < amountAtomic) return short(now)
-    return { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', message: `${asset.symbol} refuses this payment: ${reason}` } }
+    return now < amountAtomic ? short(now) : { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', reason } }
   }
+  const [gas, trial] = await Promise.all([estimate(client, payment), tryOut(client, payment)])
+  if (typeof gas === 'object') return refuse(gas)
+  if (trial?.ok === false) return refuse(reasonOf(asset, trial.refusal))
   if (trial?.ok && !paysInFull(payment, trial)) {
     const arrives = formatAmount(trial.after.recipient - trial.before.recipient, asset.decimals)
     throw refuseAsset(asset, `it keeps a part of what is sent: of ${formatAmount(amountAtomic, asset.decimals)}, ${arrives} would arrive`)
@@ -70,16 +69,23 @@ async function readRaw(client: PublicClient, to: Hex, data: Hex): Promise<Hex | 
 }
 
 /** The gas it takes, or why the token refuses. */
-async function estimate(client: PublicClient, payment: Payment): Promise<bigint | string> {
+async function estimate(client: PublicClient, payment: Payment): Promise<bigint | RecipientReason> {
   const request = { account: payment.sender as Hex, to: payment.asset.address as Hex, data: encodeTransfer(payment) }
   try {
     const [gas, { data }] = await Promise.all([client.estimateGas(request), client.call(request)])
-    return saysTransferred(data) ? gas : 'it says that it did not transfer.'
+    return saysTransferred(data) ? gas : reasonOf(payment.asset, { code: 'returns_false' })
   } catch (error) {
-    const reason = refusal(error)
-    if (reason === undefined) throw error
-    return reason
+    const answer = refusal(error)
+    if (answer === undefined) throw error
+    return reasonOf(payment.asset, { code: 'reverts', answer })
   }
+}
+
+function reasonOf({ address, symbol }: Asset, refused: Extract<Trial, { ok: false }>['refusal']): RecipientReason {
+  const params = { token: address, symbol }
+  return refused.code === 'returns_false'
+    ? { code: 'token_returns_false', params }
+    : { code: 'token_reverts', params: { ...params, answer: refused.answer ?? 'execution reverted' } }
 }
 
 /** Balances before and after, on one state; undefined where the node knows no such call: then the landed transaction shows what arrived. */

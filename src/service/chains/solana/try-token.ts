@@ -5,9 +5,10 @@ import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { readTokenAccount, type TokenAccount } from '#chains/solana/token-state.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { Network } from '#contract/network.ts'
-import { ProblemError } from '#contract/problem.ts'
+import { senderProblem } from '#contract/reason-problems.ts'
 import type { Built, Paid } from '../chain.ts'
 import { refuseAsset } from '../refuse-asset.ts'
+import { tokenShortage } from '../shortage.ts'
 import { plain } from './accounts.ts'
 
 type Refused = Exclude<Built, { ok: true }>
@@ -66,7 +67,9 @@ export async function readTokenSide(connection: Connection, network: Network, pa
   // Lamports that somebody sent to the address before do not open the account, but count towards its rent.
   const opensAccount = target?.owner.toBase58() !== program
   const held = read(accountAt(source))
-  const refused = refuseBySource(payment, held) ?? (opensAccount ? undefined : refuseByDestination(payment, read(target)))
+  const refused =
+    refuseBySource(payment, { account: source, held }) ??
+    (opensAccount ? undefined : refuseByDestination(payment, { account: destination.address, held: read(target) }))
   if (refused) return refused
   const rent = opensAccount ? BigInt(await connection.getMinimumBalanceForRentExemption(mint.accountBytes)) - BigInt(target?.lamports ?? 0) : 0n
   return {
@@ -84,13 +87,13 @@ export async function readTokenSide(connection: Connection, network: Network, pa
 /** Whether the trial run moved exactly the amount: a mint may keep a part of every transfer. */
 export function refuseByTrial(
   { asset, recipient, amountAtomic }: Paid,
-  { heldAtomic, receivedAtomic }: TokenSide,
+  { heldAtomic, receivedAtomic, destination: account }: TokenSide,
   [source, destination]: readonly ({ owner: string; data: Uint8Array } | undefined)[],
 ): Refused | undefined {
   const [left, arrived] = [source && readTokenAccount(source), destination && readTokenAccount(destination)]
   // A node that shows no accounts has run the transaction all the same; what arrives, its landing shows.
   if (!left || !arrived) return undefined
-  if (arrived.owner !== recipient) return { ok: false, code: 'INVALID_RECIPIENT', message: `The recipient's ${asset.symbol} account belongs to somebody else.` }
+  if (arrived.owner !== recipient) return refuseAccount('token_account_reassigned', { account, symbol: asset.symbol })
   const arrives = arrived.amountAtomic - receivedAtomic
   // Between the two readings another payment may have landed: only a difference between what leaves and what arrives tells of a fee.
   if (heldAtomic - left.amountAtomic !== amountAtomic || arrives === amountAtomic) return undefined
@@ -98,22 +101,24 @@ export function refuseByTrial(
   throw refuseAsset(asset, `it keeps a part of what is sent: of ${wanted}, ${got} would arrive`)
 }
 
-function refuseBySource({ asset, sender, amountAtomic }: Paid, held: TokenAccount | undefined): Refused | undefined {
-  if (held?.frozen)
-    throw new ProblemError('INVALID_PARAMETERS', {
-      message: `The issuer of ${asset.symbol} has frozen the sender's account.`,
-      details: { walletAddress: `Expected a wallet that can pay ${asset.symbol}, received one whose account is frozen.` },
-    })
+type HolderAccount = { account: string; held: TokenAccount | undefined }
+
+function refuseBySource({ asset, sender, amountAtomic }: Paid, { account, held }: HolderAccount): Refused | undefined {
+  if (held?.frozen) throw senderProblem({ code: 'sender_token_account_frozen', params: { account, symbol: asset.symbol } })
   const availableAtomic = held?.owner === sender ? held.amountAtomic : 0n
   if (availableAtomic >= amountAtomic) return undefined
-  return { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic: amountAtomic, availableAtomic, feeAtomic: 0n, asset }
+  return tokenShortage(asset, { amountAtomic, availableAtomic })
 }
 
-/** The account at the recipient's derived address; in the older program its owner may have given it to somebody else. */
-function refuseByDestination({ asset, recipient }: Paid, token: TokenAccount | undefined): Refused | undefined {
-  const refuse = (message: string): Refused => ({ ok: false, code: 'INVALID_RECIPIENT', message })
-  if (!token || token.owner !== recipient) return refuse(`The recipient's ${asset.symbol} account belongs to somebody else.`)
-  return token.frozen ? refuse(`The issuer of ${asset.symbol} has frozen the recipient's account.`) : undefined
+/** The account at the recipient's derived address. In the older program its owner may have given it to another account. */
+function refuseByDestination({ asset, recipient }: Paid, { account, held }: HolderAccount): Refused | undefined {
+  const params = { account, symbol: asset.symbol }
+  if (held?.owner !== recipient) return refuseAccount('token_account_reassigned', params)
+  return held.frozen ? refuseAccount('token_account_frozen', params) : undefined
+}
+
+function refuseAccount(code: 'token_account_reassigned' | 'token_account_frozen', params: { account: string; symbol: string }): Refused {
+  return { ok: false, code: 'INVALID_RECIPIENT', reason: { code, params } }
 }
 
 function read(account: AccountInfo<Buffer> | null): TokenAccount | undefined {
