@@ -1,8 +1,8 @@
 import { formatAmount } from './amount.ts'
 import { describe } from './fields.ts'
 import { ProblemError } from './problem.ts'
-import { toWire, type BalanceReason, type ReasonAmount, type RecipientReason, type SenderReason } from './reasons.ts'
-import { renderBalanceReason, renderRecipientReason, renderSenderReason } from './render-en.ts'
+import { toWire, type AssetReason, type BalanceReason, type ReasonAmount, type RecipientReason, type SenderReason } from './reasons.ts'
+import { renderAssetReason, renderBalanceReason, renderRecipientReason, renderSenderReason } from './render-en.ts'
 
 /** The refusals that carry a reason: a sentence for the caller of the API, and the code with its parameters in `details.reason`. */
 
@@ -40,6 +40,12 @@ export function balanceProblem(reason: BalanceReason): ProblemError {
 export function senderProblem(reason: SenderReason): ProblemError {
   const message = renderSenderReason(reason)
   return new ProblemError('INVALID_PARAMETERS', { message, details: { walletAddress: message, reason: toWire(reason) } })
+}
+
+/** `INVALID_PARAMETERS` on `asset`. */
+export function assetProblem(reason: AssetReason): ProblemError {
+  const asset = `Expected a token that can be paid, received ${reason.params.token}.`
+  return new ProblemError('INVALID_PARAMETERS', { message: renderAssetReason(reason), details: { asset, reason: toWire(reason) } })
 }
 
 function figure(name: string, { amountAtomic, decimals }: ReasonAmount): Record<string, string> {

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
-import { balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
+import { assetSamples, balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
 import { parseJson, stringifyJson } from './json.ts'
 import { errorBody } from './problem.ts'
-import { balanceProblem, recipientProblem, senderProblem } from './reason-problems.ts'
-import { BalanceReason, RecipientReason, SenderReason } from './reasons.ts'
+import { assetProblem, balanceProblem, recipientProblem, senderProblem } from './reason-problems.ts'
+import { AssetReason, BalanceReason, RecipientReason, SenderReason } from './reasons.ts'
 
 /** The reason as a caller reads it from the body of an answer. */
 function overTheWire(problem: ReturnType<typeof balanceProblem>): unknown {
@@ -22,6 +22,10 @@ test.each(Object.values(balanceSamples))('$code comes out of the answer as it we
 
 test.each(Object.values(senderSamples))('$code comes out of the answer as it went in', (reason) => {
   expect(v.parse(SenderReason, overTheWire(senderProblem(reason)))).toEqual(reason)
+})
+
+test.each(Object.values(assetSamples))('$code comes out of the answer as it went in', (reason) => {
+  expect(v.parse(AssetReason, overTheWire(assetProblem(reason)))).toEqual(reason)
 })
 
 test('amounts are decimal text on the wire, and a code that nobody knows is refused', () => {

@@ -15,6 +15,8 @@ const bigintText = v.pipe(
 )
 const address = v.pipe(v.string(), v.maxLength(64))
 const symbol = v.pipe(v.string(), v.minLength(1), v.maxLength(SYMBOL_LENGTH))
+const decimals = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))
+const gas = v.pipe(v.number(), v.integer(), v.minValue(0))
 const family = v.picklist(['evm', 'solana'])
 
 /** What a contract or a cluster answered. A third party chose this text. */
@@ -26,7 +28,7 @@ export const ReasonAmount = v.object({
   amountAtomic: bigintText,
   asset: address,
   symbol,
-  decimals: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(36)),
+  decimals,
 })
 export type ReasonAmount = v.InferOutput<typeof ReasonAmount>
 
@@ -54,7 +56,7 @@ export const RecipientReason = v.variant('code', [
   reason('token_account_reassigned', { account: address, symbol }),
   reason('token_account_frozen', { account: address, symbol }),
   reason('contract_reverts', { answer }),
-  reason('contract_gas_too_high', { maxGas: v.pipe(v.number(), v.integer()) }),
+  reason('contract_gas_too_high', { maxGas: gas }),
   reason('token_reverts', { token: address, symbol, answer }),
   reason('token_returns_false', { token: address, symbol }),
   reason('simulation_failed', { answer }),
@@ -82,7 +84,21 @@ export const SenderReason = v.variant('code', [
 ])
 export type SenderReason = v.InferOutput<typeof SenderReason>
 
-export type Reason = RecipientReason | BalanceReason | SenderReason
+const token = { token: address, symbol }
+
+/** Why exact amounts of a token cannot be paid. Its configuration or its issuer decides, not the payer. */
+export const AssetReason = v.variant('code', [
+  reason('asset_missing', token),
+  reason('asset_decimals_differ', { ...token, configured: decimals, onChain: decimals }),
+  reason('asset_not_transferable', token),
+  /** Token-2022: every transfer runs this program. */
+  reason('asset_calls_program', { ...token, program: address }),
+  reason('asset_keeps_part', { ...token, sent: ReasonAmount, arrives: ReasonAmount }),
+  reason('asset_gas_too_high', { ...token, maxGas: gas }),
+])
+export type AssetReason = v.InferOutput<typeof AssetReason>
+
+export type Reason = AssetReason | RecipientReason | BalanceReason | SenderReason
 
 export type WireReason = { code: string; params: Record<string, unknown> }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
-import { renderBalanceReason, renderRecipientReason, renderSenderReason } from './render-en.ts'
+import { assetSamples, balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
+import { renderAssetReason, renderBalanceReason, renderRecipientReason, renderSenderReason } from './render-en.ts'
 
 test('every reason of a recipient is a sentence with its figures', () => {
   expect(Object.values(recipientSamples).map(renderRecipientReason)).toEqual([
@@ -42,5 +42,17 @@ test('every reason of a sender is a sentence', () => {
     'walletAddress is a contract: no key can sign for it.',
     'walletAddress is not a wallet: the account belongs to a program.',
     "The issuer of USDC has frozen the sender's account.",
+  ])
+})
+
+test('every reason of an asset is a sentence', () => {
+  const token = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48'
+  expect(Object.values(assetSamples).map(renderAssetReason)).toEqual([
+    `USDC cannot be paid here: there is no token at ${token} on this network.`,
+    'USDC cannot be paid here: it is configured with 6 decimals and has 18.',
+    'USDC cannot be paid here: it cannot be transferred.',
+    'USDC cannot be paid here: every transfer runs the program 7vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi, which this service does not know.',
+    'USDC cannot be paid here: it keeps a part of every transfer. Of 1.5 USDC, 1.485 USDC would arrive.',
+    'USDC cannot be paid here: a transfer needs more than 500000 gas.',
   ])
 })

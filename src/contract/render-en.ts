@@ -1,6 +1,6 @@
 import { formatAmount } from './amount.ts'
 import type { Family } from './address.ts'
-import type { BalanceReason, ReasonAmount, RecipientReason, SenderReason } from './reasons.ts'
+import type { AssetReason, BalanceReason, ReasonAmount, RecipientReason, SenderReason } from './reasons.ts'
 
 /** The one English renderer of reasons: the sentences that callers of the API read beside the codes. */
 
@@ -76,6 +76,24 @@ export function renderSenderReason({ code, params }: SenderReason): string {
       return 'walletAddress is not a wallet: the account belongs to a program.'
     case 'sender_token_account_frozen':
       return `The issuer of ${params.symbol} has frozen the sender's account.`
+  }
+}
+
+export function renderAssetReason({ code, params }: AssetReason): string {
+  const refused = `${params.symbol} cannot be paid here`
+  switch (code) {
+    case 'asset_missing':
+      return `${refused}: there is no token at ${params.token} on this network.`
+    case 'asset_decimals_differ':
+      return `${refused}: it is configured with ${params.configured} decimals and has ${params.onChain}.`
+    case 'asset_not_transferable':
+      return `${refused}: it cannot be transferred.`
+    case 'asset_calls_program':
+      return `${refused}: every transfer runs the program ${params.program}, which this service does not know.`
+    case 'asset_keeps_part':
+      return `${refused}: it keeps a part of every transfer. Of ${renderAmount(params.sent)}, ${renderAmount(params.arrives)} would arrive.`
+    case 'asset_gas_too_high':
+      return `${refused}: a transfer needs more than ${params.maxGas} gas.`
   }
 }
 

@@ -1,5 +1,5 @@
 import { NATIVE_ETH, NATIVE_SOL, type Asset } from '#contract/network.ts'
-import type { BalanceReason, ReasonAmount, RecipientReason, SenderReason } from '#contract/reasons.ts'
+import type { AssetReason, BalanceReason, ReasonAmount, RecipientReason, SenderReason } from '#contract/reasons.ts'
 
 /** One reason of each code, with parameters that are easy to find in a text. A new code without a sample does not compile. */
 
@@ -51,4 +51,15 @@ export const senderSamples: Samples<SenderReason> = {
   sender_is_contract: { code: 'sender_is_contract', params: {} },
   sender_is_program_account: { code: 'sender_is_program_account', params: {} },
   sender_token_account_frozen: { code: 'sender_token_account_frozen', params: { account: ACCOUNT, symbol: 'USDC' } },
+}
+
+const token = { token: TOKEN, symbol: 'USDC' }
+
+export const assetSamples: Samples<AssetReason> = {
+  asset_missing: { code: 'asset_missing', params: token },
+  asset_decimals_differ: { code: 'asset_decimals_differ', params: { ...token, configured: 6, onChain: 18 } },
+  asset_not_transferable: { code: 'asset_not_transferable', params: token },
+  asset_calls_program: { code: 'asset_calls_program', params: { ...token, program: ACCOUNT } },
+  asset_keeps_part: { code: 'asset_keeps_part', params: { ...token, sent: of(USDC, 1_500_000n), arrives: of(USDC, 1_485_000n) } },
+  asset_gas_too_high: { code: 'asset_gas_too_high', params: { ...token, maxGas: 500_000 } },
 }

@@ -5,7 +5,7 @@ import { PLANS, SCOPES } from '#contract/api-key.ts'
 import { ProblemError, errorBody, problems, type ProblemCode } from '#contract/problem.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import { balanceProblem, recipientProblem } from '#contract/reason-problems.ts'
-import { BalanceReason, RecipientReason, SenderReason, type ReasonAmount } from '#contract/reasons.ts'
+import { AssetReason, BalanceReason, RecipientReason, SenderReason, type ReasonAmount } from '#contract/reasons.ts'
 import { describeOperations } from './describe-operations.ts'
 import { examples } from './examples.ts'
 import { queryParameters, wireSchema, type JsonSchema } from './field-schemas.ts'
@@ -42,6 +42,7 @@ export function describeApi(): JsonSchema {
         Error: ERROR_SCHEMA,
         RecipientReason: { description: 'Why the recipient cannot receive the payment.', ...wireSchema(RecipientReason) },
         BalanceReason: { description: 'Why the balance does not cover the payment. Amounts are atomic units.', ...wireSchema(BalanceReason) },
+        AssetReason: { description: 'Why exact amounts of a token cannot be paid.', ...wireSchema(AssetReason) },
         SenderReason: { description: 'Why the wallet cannot pay at all.', ...wireSchema(SenderReason) },
       },
     },
@@ -208,11 +209,12 @@ const ERROR_SCHEMA = {
           properties: {
             reason: {
               description:
-                'Why, for programs; `message` says the same in English. `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE` and, of the sender, `INVALID_PARAMETERS` carry a code with its parameters; other refusals a code alone.',
+                'Why, for programs; `message` says the same in English. `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE` and, of the sender or the asset, `INVALID_PARAMETERS` carry a code with its parameters; other refusals a code alone.',
               anyOf: [
                 { $ref: '#/components/schemas/RecipientReason' },
                 { $ref: '#/components/schemas/BalanceReason' },
                 { $ref: '#/components/schemas/SenderReason' },
+                { $ref: '#/components/schemas/AssetReason' },
                 { type: 'string' },
               ],
             },

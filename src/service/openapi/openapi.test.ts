@@ -5,7 +5,7 @@ import { endpoints, type EndpointName } from '#contract/endpoints.ts'
 import { problems } from '#contract/problem.ts'
 import { toWire, type Reason } from '#contract/reasons.ts'
 import { violations, type JsonSchema } from '#testing/json-schema.ts'
-import { balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
+import { assetSamples, balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
 import { parseInput } from '../http/parse-input.ts'
 import { describeApi } from './describe-api.ts'
 import { examples } from './examples.ts'
@@ -92,7 +92,7 @@ test('the reasons of a refusal are described by code and parameters, and nothing
     const value = structuredClone(shown['INVALID_RECIPIENT']?.value)
     return { ...value, error: { ...value?.error, details: { reason } } }
   }
-  const samples = [recipientSamples, balanceSamples, senderSamples].flatMap((each): Reason[] => Object.values(each))
+  const samples = [recipientSamples, balanceSamples, senderSamples, assetSamples].flatMap((each): Reason[] => Object.values(each))
   for (const reason of samples) expect(violations(api, schemas.Error, { value: withReason(toWire(reason)), at: reason.code })).toEqual([])
   for (const reason of [{ code: 'new_code', params: {} }, { code: 'below_rent_minimum', params: {} }, 7])
     expect(violations(api, schemas.Error, { value: withReason(reason), at: 'reason' })).not.toEqual([])

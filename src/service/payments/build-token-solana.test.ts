@@ -216,14 +216,17 @@ test('an account that was given to somebody else, or frozen, is not paid into', 
   expect(await refusal({}, robbed)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', facts: { details: { availableAtomic: '0' } } })
 })
 
-test.each<[keyof typeof tokens, string]>([
-  ['FEE', 'it keeps a part of what is sent: of 1.5, 1.485 would arrive'],
-  ['HOOKED', 'every transfer of it calls the program'],
-  ['SOUL', 'it cannot be transferred'],
-  ['WRONG', 'it is configured with 9 decimals, and its mint says 6'],
-  ['NONE', 'there is no token at'],
-])('%s cannot pay an exact amount', async (symbol, reason) => {
-  expect(await refusal({ asset: symbol })).toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { asset: expect.stringContaining(reason) } } })
+test.each<[keyof typeof tokens, string, object]>([
+  ['FEE', 'asset_keeps_part', { sent: { amountAtomic: '1500000' }, arrives: { amountAtomic: '1485000' } }],
+  ['HOOKED', 'asset_calls_program', { program: new PublicKey(new Uint8Array(32).fill(7)).toBase58() }],
+  ['SOUL', 'asset_not_transferable', {}],
+  ['WRONG', 'asset_decimals_differ', { configured: 9, onChain: 6 }],
+  ['NONE', 'asset_missing', {}],
+])('%s cannot pay an exact amount: %s', async (symbol, code, params) => {
+  expect(await refusal({ asset: symbol })).toMatchObject({
+    code: 'INVALID_PARAMETERS',
+    facts: { details: { reason: { code, params: { token: tokens[symbol].address, symbol, ...params } } } },
+  })
 })
 
 test('a priority fee buys its price over the units of a token payment', async () => {

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
-import { BalanceReason, isAmount, RecipientReason, SenderReason, type Reason, type ReasonAmount } from '#contract/reasons.ts'
+import { AssetReason, BalanceReason, isAmount, RecipientReason, SenderReason, type Reason, type ReasonAmount } from '#contract/reasons.ts'
 import type { ApiError } from '../api/errors.ts'
 import { i18n } from '../locales/i18n.ts'
 import { cleanText } from '../ui/clean-text.ts'
 import { formatAmountText } from '../ui/format-amount.ts'
+import { assetReasons } from './asset-reasons.ts'
 import { balanceReasons } from './balance-reasons.ts'
 import { recipientReasons } from './recipient-reasons.ts'
 import type { ErrorRow } from './row.ts'
@@ -17,7 +18,7 @@ export function renderReason({ code, details }: Pick<ApiError, 'code' | 'details
   const { reason } = details
   if (code === 'INVALID_RECIPIENT') return render(v.safeParse(RecipientReason, reason), recipientReasons)
   if (code === 'INSUFFICIENT_BALANCE') return render(v.safeParse(BalanceReason, reason), balanceReasons)
-  if (code === 'INVALID_PARAMETERS') return render(v.safeParse(SenderReason, reason), senderReasons)
+  if (code === 'INVALID_PARAMETERS') return render(v.safeParse(SenderReason, reason), senderReasons) ?? render(v.safeParse(AssetReason, reason), assetReasons)
   return undefined
 }
 

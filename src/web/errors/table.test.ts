@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { i18n } from '../locales/i18n.ts'
+import { assetReasons } from './asset-reasons.ts'
 import { balanceReasons } from './balance-reasons.ts'
 import { codes } from './codes.ts'
 import { proofReasons } from './proof-reasons.ts'
@@ -18,10 +19,13 @@ const parts: Readonly<Record<string, Readonly<Record<string, ErrorRow>>>> = {
   recipientReasons,
   balanceReasons,
   senderReasons,
+  assetReasons,
 }
 /** A text for every name that a row leaves a place for. */
 const values = Object.fromEntries(
-  ['wallet', 'symbol', 'minimum', 'answer', 'maxGas', 'available', 'required', 'missing', 'fee', 'rent'].map((name) => [name, 'something']),
+  ['wallet', 'symbol', 'minimum', 'answer', 'maxGas', 'available', 'required', 'missing', 'fee', 'rent', 'sent', 'arrives', 'configured', 'onChain'].map(
+    (name) => [name, 'something'],
+  ),
 )
 const rows = Object.entries(parts).flatMap(([part, table]) => Object.entries(table).map(([name, row]) => ({ name: `${part}.${name}`, row })))
 

@@ -34,7 +34,7 @@ export function build(endpoints: EvmEndpoints, network: Network, request: BuildR
     if (code !== undefined && !code.startsWith(DELEGATED)) throw senderProblem({ code: 'sender_is_contract', params: {} })
     const refused = refuseRecipient(network, intent.recipient)
     if (refused) return refused
-    const tried = await (intent.asset.native ? tryNative(client, network, { ...request, balance }) : tryToken(client, network, intent))
+    const tried = await (intent.asset.native ? tryNative(client, network, { ...request, balance }) : tryToken(client, intent))
     if (!tried.ok) return tried.refused
 
     const { gas } = tried

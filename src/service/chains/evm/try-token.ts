@@ -2,12 +2,11 @@ import { BaseError, decodeFunctionResult, encodeFunctionData, erc20Abi, RpcError
 import { encodeTransfer } from '#chains/evm/erc20.ts'
 import { encodeBalanceOf, paysInFull, readBalance, readTrial, saysTransferred, trialCalls, type Trial } from '#chains/evm/trial.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
-import { formatAmount } from '#contract/amount.ts'
-import type { Asset, Network } from '#contract/network.ts'
+import type { Asset } from '#contract/network.ts'
+import { assetProblem } from '#contract/reason-problems.ts'
 import type { RecipientReason } from '#contract/reasons.ts'
 import type { Built } from '../chain.ts'
-import { refuseAsset } from '../refuse-asset.ts'
-import { tokenShortage } from '../shortage.ts'
+import { amountOf, tokenShortage } from '../shortage.ts'
 import { refusal } from './simulate.ts'
 
 type Payment = Omit<PaymentIntent, 'maxFeeAtomic'>
@@ -23,12 +22,13 @@ const MAX_GAS = 500_000n
  * amount arrives.
  * @throws ProblemError `INVALID_PARAMETERS` when the asset is not what the configuration says, or cannot pay an exact amount
  */
-export async function tryToken(client: PublicClient, network: Network, payment: Payment): Promise<Tried> {
+export async function tryToken(client: PublicClient, payment: Payment): Promise<Tried> {
   const { asset, sender, amountAtomic } = payment
   const token = asset.address as Hex
   const [code, held, decimals] = await Promise.all([client.getCode({ address: token }), readHeld(client, token, sender), readDecimals(client, token)])
-  if (code === undefined || held === undefined) throw refuseAsset(asset, `there is no token at ${asset.address} on ${network.name}`)
-  if (decimals !== asset.decimals) throw refuseAsset(asset, `it is configured with ${asset.decimals} decimals, and its contract says ${decimals ?? 'nothing'}`)
+  const params = { token: asset.address, symbol: asset.symbol }
+  if (code === undefined || held === undefined || decimals === undefined) throw assetProblem({ code: 'asset_missing', params })
+  if (decimals !== asset.decimals) throw assetProblem({ code: 'asset_decimals_differ', params: { ...params, configured: asset.decimals, onChain: decimals } })
   const short = (availableAtomic: bigint): Tried => ({ ok: false, refused: tokenShortage(asset, { amountAtomic, availableAtomic }) })
   if (held < amountAtomic) return short(held)
 
@@ -41,11 +41,11 @@ export async function tryToken(client: PublicClient, network: Network, payment: 
   if (typeof gas === 'object') return refuse(gas)
   if (trial?.ok === false) return refuse(reasonOf(asset, trial.refusal))
   if (trial?.ok && !paysInFull(payment, trial)) {
-    const arrives = formatAmount(trial.after.recipient - trial.before.recipient, asset.decimals)
-    throw refuseAsset(asset, `it keeps a part of what is sent: of ${formatAmount(amountAtomic, asset.decimals)}, ${arrives} would arrive`)
+    const arrives = amountOf(asset, trial.after.recipient - trial.before.recipient)
+    throw assetProblem({ code: 'asset_keeps_part', params: { ...params, sent: amountOf(asset, amountAtomic), arrives } })
   }
   const padded = gas + (gas * MARGIN_PERCENT) / 100n
-  if (padded > MAX_GAS) throw refuseAsset(asset, `its transfer needs more than ${MAX_GAS} gas`)
+  if (padded > MAX_GAS) throw assetProblem({ code: 'asset_gas_too_high', params: { ...params, maxGas: Number(MAX_GAS) } })
   return { ok: true, gas: padded }
 }
 

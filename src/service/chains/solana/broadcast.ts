@@ -38,7 +38,7 @@ type Rehearsed = { transaction: VersionedTransaction; paid: Paid }
 
 async function refusalOfToken(connection: Connection, network: Network, { transaction, paid }: Rehearsed): Promise<string | undefined> {
   try {
-    const side = await readTokenSide(connection, network, paid)
+    const side = await readTokenSide(connection, paid)
     if ('ok' in side) return describe(side)
     const outcome = await run(connection, transaction, [side.source, side.destination])
     return outcome.ok ? describe(refuseByTrial(paid, side, outcome.accounts)) : outcome.reason

@@ -25,7 +25,7 @@ export function build(endpoints: SolanaEndpoints, network: Network, request: Bui
       connection.getMultipleAccountsInfo([new PublicKey(sender), new PublicKey(recipient)], 'confirmed'),
       connection.getMinimumBalanceForRentExemption(0),
       connection.getLatestBlockhashAndContext('confirmed'),
-      intent.asset.native ? undefined : readTokenSide(connection, network, intent),
+      intent.asset.native ? undefined : readTokenSide(connection, intent),
     ])
     const [from = null, to = null] = accounts
     const rentAtomic = BigInt(rent)
@@ -93,7 +93,7 @@ async function tryOut(connection: Connection, network: Network, { intent, bytes,
   const now = await connection.getAccountInfo(new PublicKey(intent.sender), 'confirmed')
   const short = refuseBySender(network, { from: now, ...cost, rentAtomic })
   if (short) return short
-  const side = token && (await readTokenSide(connection, network, intent))
+  const side = token && (await readTokenSide(connection, intent))
   if (side && 'ok' in side) return side
   return { ok: false, code: 'INVALID_RECIPIENT', reason: { code: 'simulation_failed', params: { answer: outcome.reason } } }
 }

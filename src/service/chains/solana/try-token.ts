@@ -3,12 +3,9 @@ import { readMint } from '#chains/solana/mint.ts'
 import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { readTokenAccount, type TokenAccount } from '#chains/solana/token-state.ts'
-import { formatAmount } from '#contract/amount.ts'
-import type { Network } from '#contract/network.ts'
-import { senderProblem } from '#contract/reason-problems.ts'
+import { assetProblem, senderProblem } from '#contract/reason-problems.ts'
 import type { Built, Paid } from '../chain.ts'
-import { refuseAsset } from '../refuse-asset.ts'
-import { tokenShortage } from '../shortage.ts'
+import { amountOf, tokenShortage } from '../shortage.ts'
 import { plain } from './accounts.ts'
 
 type Refused = Exclude<Built, { ok: true }>
@@ -43,8 +40,9 @@ export function unitLimitOf({ opensAccount, bump }: Pick<TokenSide, 'opensAccoun
  * Reads mint and token accounts, and holds the payment against them.
  * @throws ProblemError `INVALID_PARAMETERS` when the asset is not what the configuration says, cannot pay an exact amount, or the sender's account is frozen
  */
-export async function readTokenSide(connection: Connection, network: Network, payment: Paid): Promise<TokenSide | Refused> {
+export async function readTokenSide(connection: Connection, payment: Paid): Promise<TokenSide | Refused> {
   const { asset, sender, recipient } = payment
+  const { symbol } = asset
   const candidates = TOKEN_PROGRAMS.map((program) => {
     const of = (owner: string) => associatedTokenAccount({ owner, mint: asset.address, program })
     return { program, source: of(sender).address, destination: of(recipient) }
@@ -58,9 +56,12 @@ export async function readTokenSide(connection: Connection, network: Network, pa
   const mintAccount = accountAt(asset.address)
   const mint = mintAccount ? readMint(plain(mintAccount)) : undefined
   const accounts = candidates.find(({ program }) => program === mint?.program)
-  if (!mint || !accounts) throw refuseAsset(asset, `there is no token at ${asset.address} on ${network.name}`)
-  if (mint.decimals !== asset.decimals) throw refuseAsset(asset, `it is configured with ${asset.decimals} decimals, and its mint says ${mint.decimals}`)
-  if (mint.obstacle !== undefined) throw refuseAsset(asset, mint.obstacle)
+  if (!mint || !accounts) throw assetProblem({ code: 'asset_missing', params: { token: asset.address, symbol } })
+  const token = { token: asset.address, symbol }
+  if (mint.decimals !== asset.decimals)
+    throw assetProblem({ code: 'asset_decimals_differ', params: { ...token, configured: asset.decimals, onChain: mint.decimals } })
+  if (mint.obstacle?.code === 'asset_not_transferable') throw assetProblem({ code: 'asset_not_transferable', params: token })
+  if (mint.obstacle) throw assetProblem({ code: 'asset_calls_program', params: { ...token, program: mint.obstacle.program } })
 
   const { program, source, destination } = accounts
   const target = accountAt(destination.address)
@@ -97,8 +98,8 @@ export function refuseByTrial(
   const arrives = arrived.amountAtomic - receivedAtomic
   // Between the two readings another payment may have landed: only a difference between what leaves and what arrives tells of a fee.
   if (heldAtomic - left.amountAtomic !== amountAtomic || arrives === amountAtomic) return undefined
-  const [wanted, got] = [formatAmount(amountAtomic, asset.decimals), formatAmount(arrives, asset.decimals)]
-  throw refuseAsset(asset, `it keeps a part of what is sent: of ${wanted}, ${got} would arrive`)
+  const params = { token: asset.address, symbol: asset.symbol, sent: amountOf(asset, amountAtomic), arrives: amountOf(asset, arrives) }
+  throw assetProblem({ code: 'asset_keeps_part', params })
 }
 
 type HolderAccount = { account: string; held: TokenAccount | undefined }

@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { stringifyJson } from '#contract/json.ts'
 import { errorBody, ProblemError } from '#contract/problem.ts'
-import { balanceProblem, recipientProblem, senderProblem } from '#contract/reason-problems.ts'
-import { balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
+import { assetProblem, balanceProblem, recipientProblem, senderProblem } from '#contract/reason-problems.ts'
+import { assetSamples, balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
 import { readProblem, type ApiError } from '../../api/errors.ts'
 import { i18n } from '../../locales/i18n.ts'
 import { catalogs as spanish } from '../../locales/es-catalogs.ts'
@@ -35,6 +35,7 @@ const refusals = [
   ...Object.values(recipientSamples).map((reason) => ({ code: reason.code, problem: recipientProblem(reason, { received: RECIPIENT }) })),
   ...Object.values(balanceSamples).map((reason) => ({ code: reason.code, problem: balanceProblem(reason) })),
   ...Object.values(senderSamples).map((reason) => ({ code: reason.code, problem: senderProblem(reason) })),
+  ...Object.values(assetSamples).map((reason) => ({ code: reason.code, problem: assetProblem(reason) })),
 ]
 
 /** What the page of each mode shows. */
@@ -80,6 +81,14 @@ describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
         en: ['The recipient’s contract rejects this payment', 'execution reverted: closed'],
         es: ['El contrato del destinatario rechaza este pago', 'execution reverted: closed'],
         'zh-CN': ['收款方的合约拒绝此付款', 'execution reverted: closed'],
+      },
+    ],
+    [
+      'asset_keeps_part',
+      {
+        en: ['USDC keeps a part of every transfer', 'Of 1.5 USDC, only 1.485 USDC would arrive'],
+        es: ['USDC se queda con una parte de cada transferencia', 'De 1,5 USDC solo llegarían 1,485 USDC'],
+        'zh-CN': ['USDC 会从每笔转账中扣留一部分', '1.5 USDC 中只有 1.485 USDC 会到账'],
       },
     ],
     [
