@@ -238,3 +238,52 @@ test('two wallets at once: each payment is signed by the wallet of its chain', a
   expect(solana.signed).toHaveLength(1)
   expect(ethereum.sent).toHaveLength(0)
 })
+
+test('a recipient that is refused is explained with its figure, in three languages, from a wallet and from a managed wallet', async ({
+  net,
+  chains,
+  seller,
+  expectError,
+}) => {
+  expectError(/status of 400 .*\/api\/(transaction|hosted)\/send/)
+  const { page, solana } = await seller()
+  const speak = (language: string) => page.evaluate((chosen) => localStorage.setItem('paydesk.preferences', JSON.stringify({ language: chosen })), language)
+  const fresh = Keypair.generate().publicKey
+  const asked = { ...onSolana(net, '0.0005'), to: fresh.toBase58() }
+  await page.goto('/links')
+  await connect(page, 'Phantom')
+  await page.getByRole('button', { name: /^Sign in as/ }).click()
+  await expect(page.getByRole('button', { name: 'New link' })).toBeVisible()
+
+  for (const { language, review, title, figure } of [
+    { language: 'en', review: 'Review payment', title: 'The amount is too small for a new address', figure: 'needs at least 0.00089088 SOL' },
+    { language: 'es', review: 'Revisar el pago', title: 'El importe es demasiado pequeño para una dirección nueva', figure: 'al menos 0,00089088 SOL' },
+    { language: 'zh-CN', review: '核对付款', title: '对于新地址，金额太小', figure: '至少需要 0.00089088 SOL' },
+  ]) {
+    await speak(language)
+    await page.goto(`/pay?${new URLSearchParams(asked).toString()}`)
+    await expect(page.locator('html')).toHaveAttribute('lang', language)
+    await page.getByRole('button', { name: review, exact: true }).click()
+    const alert = page.getByRole('alert').filter({ hasText: title })
+    await expect(alert).toContainText(figure)
+    await expect(alert).not.toContainText('Received')
+    if (language === 'en') await expectAccessible(page, 'checkout: recipient refused')
+  }
+
+  // A managed wallet pays at least 0.001 SOL, which opens any address: a program is refused there.
+  await speak('es')
+  await page.goto('/pay')
+  await page.getByText('Monedero gestionado', { exact: true }).click()
+  const managed = page.getByLabel('Desde el monedero gestionado')
+  await managed.selectOption((await managed.getByRole('option', { name: /SOL/ }).getAttribute('value')) ?? '')
+  await page.getByLabel('Para', { exact: true }).fill('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
+  await page.getByLabel('Importe').fill('0,01')
+  await page.getByRole('button', { name: 'Revisar el pago', exact: true }).click()
+  await page.getByRole('button', { name: 'Firmar y pagar con Phantom' }).click()
+  await expect(page.getByRole('heading', { name: 'Sin pagar' })).toBeVisible()
+  await expect(page.getByRole('alert').filter({ hasText: 'El destinatario es un programa' })).toContainText('No se ha enviado nada.')
+  await expectAccessible(page, 'managed wallet: recipient refused')
+
+  expect(solana.signed).toHaveLength(0)
+  expect(await chains.solana.getBalance(fresh)).toBe(0)
+})

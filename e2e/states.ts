@@ -16,6 +16,7 @@ export const STATES = [
   'checkout: paying oneself',
   'checkout: paused by a limit',
   'checkout: could not be prepared',
+  'checkout: recipient refused',
   'checkout: code for a phone',
   'checkout: review',
   'checkout: blocked',
@@ -38,6 +39,7 @@ export const STATES = [
   'managed wallet: refused by its cap',
   'managed wallet: not signed',
   'managed wallet: sent',
+  'managed wallet: recipient refused',
 
   'link: ready to pay',
   'link: changed on its way',

@@ -5,10 +5,13 @@ import { EVM_NATIVE, SOLANA_NATIVE } from './known-address.ts'
 /** CAIP-2 chain id: `eip155:8453`, `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp`. */
 export type NetworkId = string
 
+/** The longest symbol an asset may have. */
+export const SYMBOL_LENGTH = 12
+
 /** What is paid: the chain's native currency, or a token. `address` is the normal form that goes over the wire. */
 export const Asset = v.object({
   address: v.string(),
-  symbol: v.pipe(v.string(), v.minLength(1), v.maxLength(12)),
+  symbol: v.pipe(v.string(), v.minLength(1), v.maxLength(SYMBOL_LENGTH)),
   name: v.string(),
   decimals: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(36)),
   native: v.boolean(),

@@ -154,7 +154,10 @@ test('a payment from a managed wallet that the service refuses leaves the cap as
   await hosted.evm.client.setBalance({ address: hosted.managed as `0x${string}`, value: 0n })
   const intent = await hosted.prepared()
   const signature = await hosted.sign(intent)
-  expect((await hosted.send(intent.nonce, signature)).json.error.code).toBe('INSUFFICIENT_BALANCE')
+  expect((await hosted.send(intent.nonce, signature)).json.error).toMatchObject({
+    code: 'INSUFFICIENT_BALANCE',
+    details: { reason: { code: 'amount_and_fee', params: { available: { amountAtomic: '0' } } } },
+  })
   expect(reasonOf(await hosted.send(intent.nonce, signature))).toBe('hosted_not_sent')
   expect(await hosted.spent()).toBe('0')
 })

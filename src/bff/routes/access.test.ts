@@ -119,7 +119,10 @@ describe('a payment to anyone but the seller', () => {
       status: 403,
       json: { error: { code: 'FORBIDDEN' } },
     })
-    expect(await people[who].post('/api/transaction/send', order('0x12'))).toMatchObject({ status: 400, json: { error: { code: 'INVALID_RECIPIENT' } } })
+    expect(await people[who].post('/api/transaction/send', order('0x12'))).toMatchObject({
+      status: 400,
+      json: { error: { code: 'INVALID_RECIPIENT', details: { reason: { code: 'not_an_address', params: { expected: 'evm' } } } } },
+    })
   })
   test('is built for the operator, as far as the chain allows', async () => {
     expect(await people.operator.post('/api/transaction/send', order(wallets.stranger.address))).toMatchObject({

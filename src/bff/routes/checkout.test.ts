@@ -73,8 +73,16 @@ test('an answer that was lost is given again to the same session: the same key b
   expect((await buyer.post('/api/transaction/send', { ...order, amount: 0.03 }, { 'Idempotency-Key': key })).json.error.code).toBe('IDEMPOTENCY_CONFLICT')
 })
 
-test("the service's own words on a payment that cannot be made reach the buyer with their figures", async () => {
+test("the service's reason why a payment cannot be made reaches the buyer with its figures", async () => {
   const account = await evm.wallet(10n ** 15n)
   const answer = await desk.browser().post('/api/transaction/send', { walletAddress: account.address, recipientAddress: seller.address, amount: 5 })
-  expect(answer).toMatchObject({ status: 400, json: { error: { code: 'INSUFFICIENT_BALANCE', details: { available: expect.anything() } } } })
+  expect(answer).toMatchObject({
+    status: 400,
+    json: {
+      error: {
+        code: 'INSUFFICIENT_BALANCE',
+        details: { reason: { code: 'amount_and_fee', params: { available: { amountAtomic: (10n ** 15n).toString() } } } },
+      },
+    },
+  })
 })

@@ -2,6 +2,8 @@ import { parseAddress } from '#contract/address.ts'
 import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
 import { familyOf, findAsset } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { recipientProblem } from '#contract/reason-problems.ts'
+import { readRecipient } from '#contract/recipient.ts'
 import { insertIntent, spentToday } from '../db/hosted.ts'
 import { refuseHosted } from '../hosted/refuse.ts'
 import { findRule } from '../hosted/rules.ts'
@@ -67,7 +69,7 @@ function readAmount(body: Body, { asset, maxPerPayment }: HostedRule): bigint {
     throw new ProblemError('INVALID_PARAMETERS', { message: `amount: ${amount}`, details: { amount } })
   }
   if (parsed.atomic > maxPerPayment) throw refuseHosted('hosted_over_payment', { amount: `Expected at most ${formatAmount(maxPerPayment, asset.decimals)}.` })
-  const to = parseAddress(body.to)
-  if (!to.ok || to.family !== familyOf(body.network)) throw new ProblemError('INVALID_RECIPIENT', { details: { to: 'Expected an address of the network.' } })
+  const to = readRecipient(body.to, familyOf(body.network))
+  if (!to.ok) throw recipientProblem(to.reason, { received: body.to, field: 'to' })
   return parsed.atomic
 }

@@ -1,9 +1,16 @@
-import { parseAddress } from '#contract/address.ts'
+import { parseAddress, type Family } from '#contract/address.ts'
+import type { EndpointInput } from '#contract/endpoints.ts'
+import { familyOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { recipientProblem } from '#contract/reason-problems.ts'
+import { readRecipient } from '#contract/recipient.ts'
+import type { BffConfig } from '../config.ts'
 import { buildPayment } from './build-payment.ts'
 import { fieldsOf, refuseSenderVerified } from './own-fields.ts'
 import { refundRequest } from './refund.ts'
 import type { Rule } from './rule.ts'
+
+type Body = EndpointInput<'transactionSend'>['body']
 
 /**
  * Anybody may have a payment to the seller built; the operator, to any recipient; the payee of a payment, one that refunds it. The sender need not be a wallet of the session:
@@ -13,22 +20,26 @@ export const transactionSend: Rule<'transactionSend'> = async (call) => {
   const { context, visitor, input, raw, requestId, idempotencyKey } = call
   refuseSenderVerified(input.body)
   const refund = await refundRequest(call)
-  if (!visitor.session?.operator && !refund) requireSeller(input.body.recipientAddress, context.config.sellerWallets)
+  if (!visitor.session?.operator && !refund) requireSeller(input.body, context.config)
   const wanted = { context, visitor, requestId, idempotencyKey, sender: input.body.walletAddress, body: fieldsOf(raw.body), refund }
   const { reply, setCookie } = await buildPayment(wanted)
   return { value: reply.value, headers: { ...reply.headers, ...(setCookie !== undefined && { 'Set-Cookie': setCookie }) } }
 }
 
-function requireSeller(recipient: string, sellerWallets: readonly string[]): void {
-  const parsed = parseAddress(recipient)
-  if (!parsed.ok) {
-    throw new ProblemError('INVALID_RECIPIENT', {
-      details: { recipientAddress: 'Expected 0x and 40 hex digits with a right checksum, or base58 of 32 bytes.' },
-    })
-  }
-  if (sellerWallets.includes(parsed.address)) return
+function requireSeller(body: Body, { sellerWallets }: Pick<BffConfig, 'sellerWallets'>): void {
+  const { recipientAddress } = body
+  const read = readRecipient(recipientAddress, familyOfOrder(body))
+  if (!read.ok) throw recipientProblem(read.reason, { received: recipientAddress })
+  if (sellerWallets.includes(read.address)) return
   throw new ProblemError('FORBIDDEN', {
     message: "This checkout pays only the seller's own wallets.",
     details: { recipientAddress: `Expected one of ${sellerWallets.join(', ')}.` },
   })
+}
+
+/** The kind of network that the order names, or else that its sender belongs to. */
+function familyOfOrder({ network, walletAddress }: Body): Family {
+  if (network !== undefined) return familyOf(network)
+  const sender = parseAddress(walletAddress)
+  return sender.ok ? sender.family : 'evm'
 }

@@ -35,15 +35,15 @@ type CallResult = { status: string; returnData: Hex; error?: { message?: string 
 
 export type Trial =
   | { ok: true; before: Balances; after: Balances }
-  /** `reason` in the token's own words, where it has any. */
-  | { ok: false; reason: string | undefined }
+  /** `answer` in the token's own words, where it has any. */
+  | { ok: false; refusal: { code: 'reverts'; answer: string | undefined } | { code: 'returns_false' } }
 
 /** What the calls showed; undefined when the answer is none that a token would give. */
 export function readTrial(results: readonly CallResult[]): Trial | undefined {
   const [sender, recipient, transfer, senderAfter, recipientAfter] = results
   if (!transfer) return undefined
-  if (transfer.status !== '0x1') return { ok: false, reason: transfer.error?.message }
-  if (!saysTransferred(transfer.returnData)) return { ok: false, reason: 'it says that it did not transfer.' }
+  if (transfer.status !== '0x1') return { ok: false, refusal: { code: 'reverts', answer: transfer.error?.message } }
+  if (!saysTransferred(transfer.returnData)) return { ok: false, refusal: { code: 'returns_false' } }
   const [before, after] = [readPair(sender, recipient), readPair(senderAfter, recipientAfter)]
   return before && after && { ok: true, before, after }
 }

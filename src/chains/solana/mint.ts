@@ -5,11 +5,13 @@ import { isMintAccount, keyAt, readExtensions } from './token-state.ts'
 export type Mint = {
   program: string
   decimals: number
-  /** What stands in the way of an exact payment, as the rest of a sentence; undefined for a plain token. */
-  obstacle: string | undefined
+  /** What prevents an exact payment; undefined for a plain token. */
+  obstacle: MintObstacle | undefined
   /** Of the token account that a new holder gets, extensions included. */
   accountBytes: number
 }
+
+export type MintObstacle = { code: 'asset_not_transferable' } | { code: 'asset_calls_program'; program: string }
 
 /** Numbers of Token-2022's extensions. @see https://github.com/solana-program/token-2022 (interface/src/extension/mod.rs) */
 const TRANSFER_FEE_CONFIG = 1
@@ -38,13 +40,12 @@ export function readMint(account: { owner: string; data: Uint8Array }): Mint | u
   const extensions = readExtensions(data)
   const asked = extensions.map(({ type }) => HOLDER_BYTES[type]).filter((bytes) => bytes !== undefined)
   const accountBytes = ACCOUNT_BYTES + KIND_BYTES + IMMUTABLE_OWNER_BYTES + asked.reduce((sum, bytes) => sum + HEAD_BYTES + bytes, 0)
-  return { program, decimals, obstacle: extensions.map(obstacleOf).find((text) => text !== undefined), accountBytes }
+  return { program, decimals, obstacle: extensions.map(obstacleOf).find((obstacle) => obstacle !== undefined), accountBytes }
 }
 
-function obstacleOf({ type, value }: { type: number; value: Uint8Array }): string | undefined {
-  if (type === NON_TRANSFERABLE) return 'it cannot be transferred'
+function obstacleOf({ type, value }: { type: number; value: Uint8Array }): MintObstacle | undefined {
+  if (type === NON_TRANSFERABLE) return { code: 'asset_not_transferable' }
   // Authority first, then the program; all zeros where there is none.
-  if (type === TRANSFER_HOOK && value.subarray(32, 64).some((byte) => byte !== 0))
-    return `every transfer of it calls the program ${keyAt(value, 32)}, which this service does not know`
+  if (type === TRANSFER_HOOK && value.subarray(32, 64).some((byte) => byte !== 0)) return { code: 'asset_calls_program', program: keyAt(value, 32) }
   return undefined
 }

@@ -1,5 +1,6 @@
 import type { PaymentIntent } from '#chains/intent.ts'
-import type { Asset, Network } from '#contract/network.ts'
+import type { Network } from '#contract/network.ts'
+import type { BalanceReason, RecipientReason } from '#contract/reasons.ts'
 import type { Contracts } from './contracts.ts'
 
 /**
@@ -96,9 +97,8 @@ export type Built =
       fingerprint?: string | null
       decoded: Record<string, unknown>
     }
-  /** Of the asset that is short: a token, or the native currency that pays the fee. */
-  | { ok: false; code: 'INSUFFICIENT_BALANCE'; requiredAtomic: bigint; availableAtomic: bigint; feeAtomic: bigint; asset: Asset }
-  | { ok: false; code: 'INVALID_RECIPIENT'; message: string; details?: Record<string, unknown> }
+  | { ok: false; code: 'INSUFFICIENT_BALANCE'; reason: BalanceReason }
+  | { ok: false; code: 'INVALID_RECIPIENT'; reason: RecipientReason }
 
 export type Ready = Extract<Built, { ok: true }>
 

@@ -3,6 +3,9 @@ import { commonProblems, type Endpoint } from '#contract/endpoint.ts'
 import { endpoints, type EndpointName } from '#contract/endpoints.ts'
 import { PLANS, SCOPES } from '#contract/api-key.ts'
 import { ProblemError, errorBody, problems, type ProblemCode } from '#contract/problem.ts'
+import { NATIVE_SOL } from '#contract/network.ts'
+import { balanceProblem, recipientProblem } from '#contract/reason-problems.ts'
+import { AssetReason, BalanceReason, RecipientReason, SenderReason, type ReasonAmount } from '#contract/reasons.ts'
 import { describeOperations } from './describe-operations.ts'
 import { examples } from './examples.ts'
 import { queryParameters, wireSchema, type JsonSchema } from './field-schemas.ts'
@@ -35,7 +38,13 @@ export function describeApi(): JsonSchema {
       securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: `An API key, \`pk_live_…\` or \`pk_test_…\`. Scopes: ${SCOPES.join(', ')}.` } },
       headers: LIMIT_HEADERS,
       examples: Object.fromEntries(CODES.map((code) => [code, { summary: problems[code].title, value: exampleProblem(code) }])),
-      schemas: { Error: ERROR_SCHEMA },
+      schemas: {
+        Error: ERROR_SCHEMA,
+        RecipientReason: { description: 'Why the recipient cannot receive the payment.', ...wireSchema(RecipientReason) },
+        BalanceReason: { description: 'Why the balance does not cover the payment. Amounts are atomic units.', ...wireSchema(BalanceReason) },
+        AssetReason: { description: 'Why exact amounts of a token cannot be paid.', ...wireSchema(AssetReason) },
+        SenderReason: { description: 'Why the wallet cannot pay at all.', ...wireSchema(SenderReason) },
+      },
     },
   }
 }
@@ -120,8 +129,27 @@ function tellOnce(secret: string): string {
 }
 
 function exampleProblem(code: ProblemCode) {
+  return errorBody(problemOf(code), EXAMPLE_REQUEST_ID, EXAMPLE_TIME)
+}
+
+function problemOf(code: ProblemCode): ProblemError {
+  if (code === 'INVALID_RECIPIENT') return recipientProblem(EXAMPLE_RECIPIENT_REASON, { received: '7vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi' })
+  if (code === 'INSUFFICIENT_BALANCE') return balanceProblem(EXAMPLE_BALANCE_REASON)
   const { status } = problems[code]
-  return errorBody(new ProblemError(code, status === 429 || status === 503 ? { retryAfter: 2 } : {}), EXAMPLE_REQUEST_ID, EXAMPLE_TIME)
+  return new ProblemError(code, status === 429 || status === 503 ? { retryAfter: 2 } : {})
+}
+
+const lamports = (amountAtomic: bigint): ReasonAmount => ({
+  amountAtomic,
+  asset: NATIVE_SOL.address,
+  symbol: NATIVE_SOL.symbol,
+  decimals: NATIVE_SOL.decimals,
+})
+
+const EXAMPLE_RECIPIENT_REASON: RecipientReason = { code: 'below_rent_minimum', params: { minimum: lamports(890_880n) } }
+const EXAMPLE_BALANCE_REASON: BalanceReason = {
+  code: 'amount_and_fee',
+  params: { required: lamports(1_000_005_000n), available: lamports(1_000_000_000n), fee: lamports(5_000n) },
 }
 
 function limitHeaders(): JsonSchema {
@@ -178,6 +206,19 @@ const ERROR_SCHEMA = {
           type: 'object',
           additionalProperties: true,
           description: 'By field: what was expected and what was received; or the figures of the refusal.',
+          properties: {
+            reason: {
+              description:
+                'Why, for programs; `message` says the same in English. `INVALID_RECIPIENT`, `INSUFFICIENT_BALANCE` and, of the sender or the asset, `INVALID_PARAMETERS` carry a code with its parameters; other refusals a code alone.',
+              anyOf: [
+                { $ref: '#/components/schemas/RecipientReason' },
+                { $ref: '#/components/schemas/BalanceReason' },
+                { $ref: '#/components/schemas/SenderReason' },
+                { $ref: '#/components/schemas/AssetReason' },
+                { type: 'string' },
+              ],
+            },
+          },
         },
         retryAfter: { type: 'integer', description: 'Seconds until a retry can help.' },
         requestId: { type: 'string' },

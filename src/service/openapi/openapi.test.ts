@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { commonProblems, type Endpoint } from '#contract/endpoint.ts'
 import { endpoints, type EndpointName } from '#contract/endpoints.ts'
 import { problems } from '#contract/problem.ts'
+import { toWire, type Reason } from '#contract/reasons.ts'
 import { violations, type JsonSchema } from '#testing/json-schema.ts'
+import { assetSamples, balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
 import { parseInput } from '../http/parse-input.ts'
 import { describeApi } from './describe-api.ts'
 import { examples } from './examples.ts'
@@ -82,6 +84,18 @@ test('every problem there is has an example, in the envelope that is described',
     expect(violations(api, schemas.Error, { value, at: code })).toEqual([])
     expect(value).toMatchObject({ error: { code } })
   }
+})
+
+test('the reasons of a refusal are described by code and parameters, and nothing else passes for one', () => {
+  const { examples: shown, schemas } = api.components as { examples: Record<string, { value: { error: object } }>; schemas: { Error: JsonSchema } }
+  const withReason = (reason: unknown) => {
+    const value = structuredClone(shown['INVALID_RECIPIENT']?.value)
+    return { ...value, error: { ...value?.error, details: { reason } } }
+  }
+  const samples = [recipientSamples, balanceSamples, senderSamples, assetSamples].flatMap((each): Reason[] => Object.values(each))
+  for (const reason of samples) expect(violations(api, schemas.Error, { value: withReason(toWire(reason)), at: reason.code })).toEqual([])
+  for (const reason of [{ code: 'new_code', params: {} }, { code: 'below_rent_minimum', params: {} }, 7])
+    expect(violations(api, schemas.Error, { value: withReason(reason), at: 'reason' })).not.toEqual([])
 })
 
 test('every reference in the document leads somewhere', () => {

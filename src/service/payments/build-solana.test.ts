@@ -15,6 +15,9 @@ const WRAPPED_SOL = 'So11111111111111111111111111111111111111112'
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 
+/** An amount as a reason carries it. */
+const lamports = (amount: bigint) => ({ amountAtomic: amount.toString(), asset: '11111111111111111111111111111111', symbol: 'SOL', decimals: 9 })
+
 let solana: SolanaFixture
 let opened: OpenedContext
 let context: Context
@@ -79,8 +82,15 @@ test('the wallet may be emptied to the lamport, or keep its rent; nothing betwee
   for (const left of [1n, RENT - 1n]) {
     expect(await refusal(payer, { amount: spell(SOL - FEE - left) })).toMatchObject({
       code: 'INSUFFICIENT_BALANCE',
-      message: expect.stringContaining('the rent that the wallet must keep'),
-      facts: { details: { requiredAtomic: (SOL - left + RENT).toString() } },
+      facts: {
+        details: {
+          requiredAtomic: (SOL - left + RENT).toString(),
+          reason: {
+            code: 'amount_fee_and_rent',
+            params: { required: lamports(SOL - left + RENT), available: lamports(SOL), fee: lamports(FEE), rent: lamports(RENT) },
+          },
+        },
+      },
     })
   }
 })
@@ -91,13 +101,19 @@ test('a wallet that was never used, and amounts no lamports can spell, are told 
   expect(await refusal(await solana.wallet(SOL), { amount: '0.0000000001' })).toMatchObject({ code: 'INVALID_PARAMETERS' })
 })
 
-test('INVALID_RECIPIENT: less than the rent minimum to an address never used names the minimum', async () => {
+test('INVALID_RECIPIENT: less than the rent minimum to an address never used carries the minimum', async () => {
   const payer = await solana.wallet(SOL)
   const amount = formatAmount(RENT - 1n, 9)
   expect(await refusal(payer, { amount })).toMatchObject({
     code: 'INVALID_RECIPIENT',
-    message: expect.stringContaining('0.00089088 SOL'),
-    facts: { details: { minimumAtomic: RENT.toString(), asset: '11111111111111111111111111111111', symbol: 'SOL' } },
+    facts: {
+      details: {
+        minimumAtomic: RENT.toString(),
+        asset: '11111111111111111111111111111111',
+        symbol: 'SOL',
+        reason: { code: 'below_rent_minimum', params: { minimum: lamports(RENT) } },
+      },
+    },
   })
   await build(payer, { amount: formatAmount(RENT, 9) })
   const used = await solana.wallet(RENT)
@@ -105,20 +121,19 @@ test('INVALID_RECIPIENT: less than the rent minimum to an address never used nam
 })
 
 test.each([
-  ['no address', 'nobody', /not an address/],
-  ['an EVM address', '0x90F79bf6EB2c4f870365E785982E1f101E93b906', /another kind of network/],
-  ['the system program', '11111111111111111111111111111111', /zero address/],
-  ['the token program', TOKEN_PROGRAM, /program/],
-  ['the memo program', 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', /program/],
-  ['a mint', WRAPPED_SOL, /mint/],
-  ['a sysvar', 'SysvarC1ock11111111111111111111111111111111', /system account/],
-  ['the incinerator', '1nc1nerator11111111111111111111111111111111', /incinerator/],
-])('INVALID_RECIPIENT: %s', async (_title, recipientAddress, message) => {
+  ['no address', 'nobody', { code: 'not_an_address', params: { expected: 'solana' } }],
+  ['an EVM address', '0x90F79bf6EB2c4f870365E785982E1f101E93b906', { code: 'other_network_family', params: { expected: 'solana' } }],
+  ['the system program', '11111111111111111111111111111111', { code: 'zero_address', params: {} }],
+  ['the token program', TOKEN_PROGRAM, { code: 'program_account', params: {} }],
+  ['the memo program', 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', { code: 'program_account', params: {} }],
+  ['a mint', WRAPPED_SOL, { code: 'token_mint', params: {} }],
+  ['a sysvar', 'SysvarC1ock11111111111111111111111111111111', { code: 'system_account', params: {} }],
+  ['the incinerator', '1nc1nerator11111111111111111111111111111111', { code: 'incinerator', params: {} }],
+])('INVALID_RECIPIENT: %s', async (_title, recipientAddress, reason) => {
   const payer = await solana.wallet(SOL)
   expect(await refusal(payer, { recipientAddress })).toMatchObject({
     code: 'INVALID_RECIPIENT',
-    message: expect.stringMatching(message),
-    facts: { details: { recipientAddress: expect.stringContaining(recipientAddress) } },
+    facts: { details: { recipientAddress: expect.stringContaining(recipientAddress), reason } },
   })
 })
 
@@ -126,7 +141,7 @@ test('INVALID_RECIPIENT: the sender itself', async () => {
   const payer = await solana.wallet(SOL)
   expect(await refusal(payer, { recipientAddress: payer.publicKey.toBase58() })).toMatchObject({
     code: 'INVALID_RECIPIENT',
-    message: expect.stringMatching(/sender itself/),
+    facts: { details: { reason: { code: 'same_as_sender', params: {} } } },
   })
 })
 
@@ -136,13 +151,19 @@ test.each([TOKEN_PROGRAM, TOKEN_2022_PROGRAM])('INVALID_RECIPIENT: a token accou
   const data = Buffer.alloc(165)
   data.writeUInt8(1, 108)
   await solana.setAccount(account, { lamports: 2_039_280n, owner, data: data.toString('hex') })
-  expect(await refusal(payer, { recipientAddress: account })).toMatchObject({ code: 'INVALID_RECIPIENT', message: expect.stringMatching(/token account/) })
+  expect(await refusal(payer, { recipientAddress: account })).toMatchObject({
+    code: 'INVALID_RECIPIENT',
+    facts: { details: { reason: { code: 'token_account', params: {} } } },
+  })
 })
 
 test('a sender that belongs to a program cannot pay', async () => {
   const account = Keypair.generate()
   await solana.setAccount(account.publicKey.toBase58(), { lamports: SOL, owner: TOKEN_PROGRAM, data: Buffer.alloc(165).toString('hex') })
-  expect(await refusal(account)).toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { walletAddress: expect.any(String) } } })
+  expect(await refusal(account)).toMatchObject({
+    code: 'INVALID_PARAMETERS',
+    facts: { details: { walletAddress: expect.any(String), reason: { code: 'sender_is_program_account', params: {} } } },
+  })
 })
 
 test('a priority fee above what a transaction may offer is refused with the maximum', async () => {

@@ -109,8 +109,22 @@ test('the balance that is short is named: the token’s, or the one that pays th
   const available = await balanceOnEvm(evm, usdc, payer.address)
   expect(await refusal({ amount: '1000.000001' })).toMatchObject({
     code: 'INSUFFICIENT_BALANCE',
-    message: expect.stringMatching(/^The wallet holds [0-9.]+ USDC; the payment needs 1000\.000001 USDC\.$/),
-    facts: { details: { asset: usdc.address, symbol: 'USDC', requiredAtomic: '1000000001', availableAtomic: available.toString(), feeAtomic: '0' } },
+    facts: {
+      details: {
+        asset: usdc.address,
+        symbol: 'USDC',
+        requiredAtomic: '1000000001',
+        availableAtomic: available.toString(),
+        feeAtomic: '0',
+        reason: {
+          code: 'token_amount',
+          params: {
+            required: { amountAtomic: '1000000001', asset: usdc.address, symbol: 'USDC', decimals: 6 },
+            available: { amountAtomic: available.toString(), asset: usdc.address, symbol: 'USDC', decimals: 6 },
+          },
+        },
+      },
+    },
   })
   const poor = await evm.wallet(1_000n)
   const serializedTransaction = await payer.signTransaction({
@@ -126,35 +140,44 @@ test('the balance that is short is named: the token’s, or the one that pays th
   await evm.mine()
   expect(await refusal({ walletAddress: poor.address })).toMatchObject({
     code: 'INSUFFICIENT_BALANCE',
-    message: expect.stringMatching(/^The wallet holds 0\.000000000000001 ETH; its fee needs [0-9.]+ ETH\.$/),
-    facts: { details: { symbol: 'ETH', availableAtomic: '1000' } },
+    facts: {
+      details: { symbol: 'ETH', availableAtomic: '1000', reason: { code: 'network_fee', params: { available: { amountAtomic: '1000', symbol: 'ETH' } } } },
+    },
   })
 })
 
 test.each([
-  ['the token itself', () => usdc.address],
-  ['another token of the network', () => odd.ReturnsNothing.address],
-  ['a precompiled contract', () => '0x0000000000000000000000000000000000000002'],
-])('the recipient is no %s', async (_, recipientAddress) => {
-  expect(await refusal({ recipientAddress: recipientAddress() })).toMatchObject({ code: 'INVALID_RECIPIENT' })
-  expect(await refusal({ recipientAddress: recipientAddress(), asset: 'ETH', amount: '0.1' })).toMatchObject({ code: 'INVALID_RECIPIENT' })
+  ['the token itself', () => usdc.address, () => ({ code: 'token_contract', params: { token: usdc.address, symbol: 'USDC' } })],
+  [
+    'another token of the network',
+    () => odd.ReturnsNothing.address,
+    () => ({ code: 'token_contract', params: { token: odd.ReturnsNothing.address, symbol: odd.ReturnsNothing.symbol } }),
+  ],
+  ['a precompiled contract', () => '0x0000000000000000000000000000000000000002', () => ({ code: 'precompiled_contract', params: {} })],
+])('the recipient is no %s', async (_, recipientAddress, reason) => {
+  const refused = { code: 'INVALID_RECIPIENT', facts: { details: { reason: reason() } } }
+  expect(await refusal({ recipientAddress: recipientAddress() })).toMatchObject(refused)
+  expect(await refusal({ recipientAddress: recipientAddress(), asset: 'ETH', amount: '0.1' })).toMatchObject(refused)
 })
 
-test.each<[Oddity, string]>([
-  ['KeepsAPart', 'it keeps a part of what is sent: of 1.5, 1.485 would arrive'],
-  ['KeepsAPartSecretly', 'it keeps a part of what is sent: of 1.5, 1.485 would arrive'],
-])('a token of the kind %s cannot pay an exact amount', async (oddity, reason) => {
-  expect(await refusal({ asset: odd[oddity].symbol })).toMatchObject({
+test.each<Oddity>(['KeepsAPart', 'KeepsAPartSecretly'])('a token of the kind %s cannot pay an exact amount', async (oddity) => {
+  const { address, symbol } = odd[oddity]
+  const params = { token: address, symbol, sent: { amountAtomic: '1500000' }, arrives: { amountAtomic: '1485000', asset: address } }
+  expect(await refusal({ asset: symbol })).toMatchObject({
     code: 'INVALID_PARAMETERS',
-    facts: { details: { asset: `Expected a token that can be paid, received ${odd[oddity].address}: ${reason}.` } },
+    facts: { details: { asset: expect.stringContaining(address), reason: { code: 'asset_keeps_part', params } } },
   })
 })
 
-test.each<[Oddity, string]>([
-  ['ReturnsFalse', 'it says that it did not transfer'],
-  ['BlocksRecipient', 'Blacklistable: account is blacklisted'],
-])('a token of the kind %s refuses the payment, in its own words', async (oddity, words) => {
-  expect(await refusal({ asset: odd[oddity].symbol })).toMatchObject({ code: 'INVALID_RECIPIENT', message: expect.stringContaining(words) })
+test.each<[Oddity, string, object]>([
+  ['ReturnsFalse', 'token_returns_false', {}],
+  ['BlocksRecipient', 'token_reverts', { answer: expect.stringContaining('Blacklistable: account is blacklisted') }],
+])('a token of the kind %s rejects the payment: %s', async (oddity, code, params) => {
+  const { address, symbol } = odd[oddity]
+  expect(await refusal({ asset: symbol })).toMatchObject({
+    code: 'INVALID_RECIPIENT',
+    facts: { details: { reason: { code, params: { token: address, symbol, ...params } } } },
+  })
 })
 
 test.each<Oddity>(['ReturnsNothing', 'PaysInterest'])('a token of the kind %s is paid like any other', async (oddity) => {
@@ -163,10 +186,10 @@ test.each<Oddity>(['ReturnsNothing', 'PaysInterest'])('a token of the kind %s is
 
 test('a configuration that does not fit the chain is refused before a wrong amount is built', async () => {
   expect(await refusal({ asset: 'WRONG' })).toMatchObject({
-    facts: { details: { asset: expect.stringContaining('configured with 18 decimals, and its contract says 6') } },
+    facts: { details: { reason: { code: 'asset_decimals_differ', params: { configured: 18, onChain: 6 } } } },
   })
   expect(await refusal({ asset: 'NONE' })).toMatchObject({
-    facts: { details: { asset: expect.stringContaining('there is no token') } },
+    facts: { details: { reason: { code: 'asset_missing' } } },
   })
 })
 

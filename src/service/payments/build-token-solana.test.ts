@@ -39,6 +39,8 @@ let actor: Actor
 let payer: Keypair
 let tokens: Record<'USDC' | 'PLAIN22' | 'LIKEPYUSD' | 'FEE' | 'HOOKED' | 'SOUL' | 'WRONG' | 'NONE', Asset>
 
+/** The account that an owner's USDC is in. */
+const usdcOf = (owner: PublicKey) => accountOf(owner, new PublicKey(tokens.USDC.address)).toBase58()
 const program = (asset: Asset) => (asset === tokens.USDC || asset === tokens.WRONG ? TOKEN : TOKEN_2022)
 
 beforeAll(async () => {
@@ -148,38 +150,42 @@ test('an account that asks for a memo before every transfer is paid', async () =
 test('the balance that is short is named: the token’s, or the SOL for fee and rent', async () => {
   expect(await refusal({ amount: '1001' })).toMatchObject({
     code: 'INSUFFICIENT_BALANCE',
-    facts: { details: { asset: tokens.USDC.address, symbol: 'USDC', requiredAtomic: '1001000000', feeAtomic: '0' } },
+    facts: { details: { asset: tokens.USDC.address, symbol: 'USDC', requiredAtomic: '1001000000', feeAtomic: '0', reason: { code: 'token_amount' } } },
   })
   const fresh = await solana.wallet(SOL)
   expect(await refusal({}, fresh)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', facts: { details: { symbol: 'USDC', availableAtomic: '0' } } })
-  for (const [lamports, ok] of [
-    [FEE + ACCOUNT_RENT - 1n, false],
-    [FEE + ACCOUNT_RENT, true],
-    [FEE + ACCOUNT_RENT + 1n, false],
-    [FEE + ACCOUNT_RENT + WALLET_RENT, true],
+  for (const [lamports, lacks] of [
+    [FEE + ACCOUNT_RENT - 1n, 'network_fee'],
+    [FEE + ACCOUNT_RENT, undefined],
+    [FEE + ACCOUNT_RENT + 1n, 'network_fee_and_rent'],
+    [FEE + ACCOUNT_RENT + WALLET_RENT, undefined],
   ] as const) {
     const poor = await solana.wallet(lamports)
     await give(solana, tokens.USDC, { owner: poor.publicKey, amount: 5_000_000n })
-    if (ok) expect(await build({}, poor)).toMatchObject({ fee: { rentAtomic: ACCOUNT_RENT.toString() } })
+    if (lacks === undefined) expect(await build({}, poor)).toMatchObject({ fee: { rentAtomic: ACCOUNT_RENT.toString() } })
     else {
       expect(await refusal({}, poor)).toMatchObject({
         code: 'INSUFFICIENT_BALANCE',
-        message: expect.stringMatching(/^The wallet holds [0-9.]+ SOL; its fee (needs|and the rent that the wallet must keep need) /),
-        facts: { details: { symbol: 'SOL', availableAtomic: lamports.toString(), feeAtomic: (FEE + ACCOUNT_RENT).toString() } },
+        facts: {
+          details: { symbol: 'SOL', availableAtomic: lamports.toString(), feeAtomic: (FEE + ACCOUNT_RENT).toString(), reason: { code: lacks } },
+        },
       })
     }
   }
 })
 
-test.each<[string, () => Promise<string> | string]>([
-  ['the mint', () => tokens.USDC.address],
-  ['another mint', () => tokens.LIKEPYUSD.address],
-  ['a token account', async () => (await give(solana, tokens.USDC, { owner: Keypair.generate().publicKey, amount: 1n })).toBase58()],
-  ['the payer’s own token account', () => accountOf(payer.publicKey, new PublicKey(tokens.USDC.address)).toBase58()],
-  ['a token program', () => TOKEN_2022.toBase58()],
-  ['the program of accounts', () => 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'],
-])('the recipient is not %s', async (_, recipient) => {
-  expect(await refusal({ recipientAddress: await recipient() })).toMatchObject({ code: 'INVALID_RECIPIENT' })
+test.each<[string, string, () => Promise<string> | string]>([
+  ['the mint', 'token_mint', () => tokens.USDC.address],
+  ['another mint', 'token_mint', () => tokens.LIKEPYUSD.address],
+  ['a token account', 'token_account', async () => (await give(solana, tokens.USDC, { owner: Keypair.generate().publicKey, amount: 1n })).toBase58()],
+  ['the payer’s own token account', 'token_account', () => accountOf(payer.publicKey, new PublicKey(tokens.USDC.address)).toBase58()],
+  ['a token program', 'program_account', () => TOKEN_2022.toBase58()],
+  ['the program of accounts', 'program_account', () => 'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL'],
+])('the recipient is not %s', async (_, code, recipient) => {
+  expect(await refusal({ recipientAddress: await recipient() })).toMatchObject({
+    code: 'INVALID_RECIPIENT',
+    facts: { details: { reason: { code, params: {} } } },
+  })
 })
 
 test('an account that was given to somebody else, or frozen, is not paid into', async () => {
@@ -187,29 +193,40 @@ test('an account that was given to somebody else, or frozen, is not paid into', 
   await give(solana, tokens.USDC, { owner: given, amount: 0n, given: Keypair.generate().publicKey })
   expect(await refusal({ recipientAddress: given.toBase58() })).toMatchObject({
     code: 'INVALID_RECIPIENT',
-    message: expect.stringContaining('belongs to somebody else'),
+    facts: { details: { reason: { code: 'token_account_reassigned', params: { account: usdcOf(given), symbol: 'USDC' } } } },
   })
   await give(solana, tokens.USDC, { owner: frozen, amount: 0n, state: 2 })
   expect(await refusal({ recipientAddress: frozen.toBase58() })).toMatchObject({
     code: 'INVALID_RECIPIENT',
-    message: expect.stringContaining('frozen the recipient'),
+    facts: { details: { reason: { code: 'token_account_frozen', params: { account: usdcOf(frozen), symbol: 'USDC' } } } },
   })
   const stopped = await solana.wallet(SOL)
   await give(solana, tokens.USDC, { owner: stopped.publicKey, amount: 9_000_000n, state: 2 })
-  expect(await refusal({}, stopped)).toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { walletAddress: expect.stringContaining('frozen') } } })
+  expect(await refusal({}, stopped)).toMatchObject({
+    code: 'INVALID_PARAMETERS',
+    facts: {
+      details: {
+        walletAddress: expect.any(String),
+        reason: { code: 'sender_token_account_frozen', params: { account: usdcOf(stopped.publicKey), symbol: 'USDC' } },
+      },
+    },
+  })
   const robbed = await solana.wallet(SOL)
   await give(solana, tokens.USDC, { owner: robbed.publicKey, amount: 9_000_000n, given: Keypair.generate().publicKey })
   expect(await refusal({}, robbed)).toMatchObject({ code: 'INSUFFICIENT_BALANCE', facts: { details: { availableAtomic: '0' } } })
 })
 
-test.each<[keyof typeof tokens, string]>([
-  ['FEE', 'it keeps a part of what is sent: of 1.5, 1.485 would arrive'],
-  ['HOOKED', 'every transfer of it calls the program'],
-  ['SOUL', 'it cannot be transferred'],
-  ['WRONG', 'it is configured with 9 decimals, and its mint says 6'],
-  ['NONE', 'there is no token at'],
-])('%s cannot pay an exact amount', async (symbol, reason) => {
-  expect(await refusal({ asset: symbol })).toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { asset: expect.stringContaining(reason) } } })
+test.each<[keyof typeof tokens, string, object]>([
+  ['FEE', 'asset_keeps_part', { sent: { amountAtomic: '1500000' }, arrives: { amountAtomic: '1485000' } }],
+  ['HOOKED', 'asset_calls_program', { program: new PublicKey(new Uint8Array(32).fill(7)).toBase58() }],
+  ['SOUL', 'asset_not_transferable', {}],
+  ['WRONG', 'asset_decimals_differ', { configured: 9, onChain: 6 }],
+  ['NONE', 'asset_missing', {}],
+])('%s cannot pay an exact amount: %s', async (symbol, code, params) => {
+  expect(await refusal({ asset: symbol })).toMatchObject({
+    code: 'INVALID_PARAMETERS',
+    facts: { details: { reason: { code, params: { token: tokens[symbol].address, symbol, ...params } } } },
+  })
 })
 
 test('a priority fee buys its price over the units of a token payment', async () => {

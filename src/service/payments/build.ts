@@ -43,7 +43,7 @@ export async function buildTransaction(
   const paymentId = createPaymentId()
   const intent = { paymentId, network: network.network, asset, sender, recipient, amountAtomic }
   const built = await chain.build(intent, { priorityFeeAtomic: wish.priorityFeeAtomic, fingerprint: true })
-  if (!built.ok) throw refuseBuilt(built, body, 'asset' in built && built.asset.address !== asset.address ? 0n : amountAtomic)
+  if (!built.ok) throw refuseBuilt(built, body.recipientAddress)
 
   const at = context.now()
   const row = await context.db.transaction(async (tx) => {

@@ -19,7 +19,7 @@ const MAX_PAUSE_MS = 1_000
  * @throws `INSUFFICIENT_BALANCE` when the wallet does not bear it beside what is under way; `SERVICE_UNAVAILABLE` when it is not known whether it was kept
  */
 export async function keep(context: Context, chain: Chain, { order, funds, secret }: { order: Order; funds: Funds; secret: Uint8Array }): Promise<Kept> {
-  const { paymentId, network, sender, recipient, amountAtomic } = order.intent
+  const { paymentId, network, sender, recipient } = order.intent
   let seen = funds
   for (let look = 1; ; look++) {
     const funded = { funds: seen, secret }
@@ -28,7 +28,7 @@ export async function keep(context: Context, chain: Chain, { order, funds, secre
       return { ok: true as const, ...kept }
     })
     if (outcome.ok) return outcome
-    if (!outcome.uncertain || look === LOOKS) throw refuseBuilt(outcome.shortage, { recipientAddress: recipient }, amountAtomic)
+    if (!outcome.uncertain || look === LOOKS) throw refuseBuilt(outcome.shortage, recipient)
     await new Promise((resolve) => setTimeout(resolve, Math.min(chain.network.blockTimeMs, MAX_PAUSE_MS)))
     seen = await readLaneFunds(context, chain, sender)
   }

@@ -1,12 +1,12 @@
-import { nativeAsset, type Network } from '#contract/network.ts'
+import type { Network } from '#contract/network.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Built, Chain, Funds } from '../chains/chain.ts'
+import type { Chain, Funds } from '../chains/chain.ts'
+import { nativeShortage, type Shortage } from '../chains/shortage.ts'
 import type { Context } from '../context.ts'
 import { readSigned } from '../db/attempts.ts'
 import { lockLane, readFromNonce, readUnpaid, readUnpaidSignatures, type Lane } from '../db/lanes.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 
-export type Shortage = Extract<Built, { code: 'INSUFFICIENT_BALANCE' }>
 /**
  * The nonce is null where the chain has none. `uncertain`: payments under way made it short, and some of them may have left the balance already, so that a
  * later look may find room.
@@ -73,6 +73,6 @@ async function readPromised(tx: Database, lane: Lane, funds: Funds): Promise<Pro
 
 function describeShortage({ network, funds, amountAtomic, feeAtomic }: Request, available: bigint): Shortage {
   const availableAtomic = available > 0n ? available : 0n
-  const requiredAtomic = amountAtomic + feeAtomic + (available > amountAtomic + feeAtomic ? funds.minimumAtomic : 0n)
-  return { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic, availableAtomic, feeAtomic, asset: nativeAsset(network) }
+  const rentAtomic = available > amountAtomic + feeAtomic ? funds.minimumAtomic : 0n
+  return nativeShortage(network, { amountAtomic, feeAtomic, rentAtomic, availableAtomic })
 }

@@ -168,8 +168,24 @@ test('all that is wrong is told at once; a wallet of nobody, or of another accou
   await expect(sendPayment(context, stranger, { body, idempotency: undefined, waitMs: 0 })).rejects.toMatchObject({
     facts: { details: { walletAddress: expect.any(String) } },
   })
-  await expect(send({ walletAddress: mine, recipientAddress: mine })).rejects.toMatchObject({ code: 'INVALID_RECIPIENT' })
-  await expect(send({ walletAddress: mine, amount: '2' })).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' })
+  await expect(send({ walletAddress: mine, recipientAddress: mine })).rejects.toMatchObject(refusedWith('INVALID_RECIPIENT', 'same_as_sender', {}))
+  const short = { available: { amountAtomic: ETH.toString(), symbol: 'ETH' } }
+  await expect(send({ walletAddress: mine, amount: '2' })).rejects.toMatchObject(refusedWith('INSUFFICIENT_BALANCE', 'amount_and_fee', short))
+})
+
+function refusedWith(code: string, reason: string, params: object) {
+  return { code, facts: { details: { reason: { code: reason, params } } } }
+}
+
+test('a recipient contract that reverts is refused with its answer, before anything is kept', async () => {
+  const contract = (await evm.wallet(0n)).address
+  await evm.setCode(contract, '0x60006000fd')
+  const answer = expect.stringContaining('execution reverted')
+  const sender = await managed(ETH)
+  await expect(send({ walletAddress: sender, recipientAddress: contract })).rejects.toMatchObject(
+    refusedWith('INVALID_RECIPIENT', 'contract_reverts', { answer }),
+  )
+  expect(await evm.client.getTransactionCount({ address: sender as `0x${string}` })).toBe(0)
 })
 
 test('a repeated key finds its payment, and refuses another request, whatever became of the stored answer', async () => {

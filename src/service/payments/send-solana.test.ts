@@ -80,6 +80,14 @@ test.each([
   else await expect(answer).rejects.toMatchObject({ code: 'INVALID_PARAMETERS' })
 })
 
+test('a program is refused as a recipient, by its code', async () => {
+  const body = { walletAddress: await managed(SOL), recipientAddress: 'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr', amount: '0.01' }
+  await expect(sendPayment(context, actor, { body, idempotency: undefined, waitMs: 0 })).rejects.toMatchObject({
+    code: 'INVALID_RECIPIENT',
+    facts: { details: { reason: { code: 'program_account', params: {} } } },
+  })
+})
+
 test('equal sends at the same moment are as many transfers', async () => {
   const payee = await solana.wallet(SOL)
   const sender = await managed(SOL)

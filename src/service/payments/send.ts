@@ -70,7 +70,7 @@ export async function prepareSend(
   crashPoint(context, 'send:validated')
   const wanted = { paymentId: createPaymentId(), network: network.network, asset, sender, recipient, amountAtomic }
   const [built, funds] = await Promise.all([chain.build(wanted, { priorityFeeAtomic }), readLaneFunds(context, chain, sender)])
-  if (!built.ok) throw refuseBuilt(built, body, amountAtomic)
+  if (!built.ok) throw refuseBuilt(built, body.recipientAddress)
   crashPoint(context, 'send:simulated')
 
   const secret = await unseal(context.vault, wallet, wallet)

@@ -4,6 +4,7 @@ import { raiseFees } from '#chains/evm/raise.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import type { Network } from '#contract/network.ts'
+import { renderRecipientReason } from '#contract/render-en.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Built, Chain } from '../chains/chain.ts'
 import type { GasPrice } from '../chains/contracts.ts'
@@ -185,5 +186,5 @@ function intentOf(row: PaymentRecord, network: Network, maxFee: bigint): Payment
 }
 
 function describeRefusal(built: Exclude<Built, { ok: true }>): string {
-  return built.code === 'INVALID_RECIPIENT' ? built.message : 'the wallet holds too little.'
+  return built.code === 'INVALID_RECIPIENT' ? renderRecipientReason(built.reason) : 'the wallet holds too little.'
 }

@@ -181,7 +181,7 @@ describe('an authorization of EIP-3009', () => {
 
   test('needs a payee that can pay the network', async () => {
     const all = await parties(0n)
-    expect(await refusal(desk.build(all.payee, await dollars(all)))).toEqual({ code: 'INSUFFICIENT_BALANCE' })
+    expect(await refusal(desk.build(all.payee, await dollars(all)))).toMatchObject({ code: 'INSUFFICIENT_BALANCE', reason: { code: 'network_fee' } })
   })
 
   test('that two questions were asked about pays one of them, and the other is over', async () => {

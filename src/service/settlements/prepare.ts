@@ -1,11 +1,11 @@
 import { callOf, type Authorization } from '#chains/evm/authorization.ts'
 import { familyOf } from '#contract/network.ts'
-import { ProblemError } from '#contract/problem.ts'
+import { balanceProblem } from '#contract/reason-problems.ts'
 import type { EndpointReply } from '#contract/endpoints.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { chainOf } from '../payments/network.ts'
-import { refuseBuilt } from '../payments/refuse-built.ts'
+import { nativeShortage } from '../chains/shortage.ts'
 import { checkSignature, checkValidity, contractsOf } from '../proofs/check-authorization.ts'
 import { judgeMemo } from '../proofs/judge.ts'
 import { orUndecided, type Job } from '../proofs/outcome.ts'
@@ -54,7 +54,7 @@ async function prepareCall(context: Context, job: Job, { chain, authorization, p
   checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: 'never carried out', got })
   checkValidity({ authorization, checklist }, await orUndecided(deadline.within(readProofTime(context, terms.network.network))))
   const built = await orUndecided(deadline.within(contractsOf(chain).build({ ...callOf(verified), from: terms.payTo, priorityFeeAtomic })))
-  if (!built.ok && built.code === 'INSUFFICIENT_BALANCE') throw refuseBuilt(built, { recipientAddress: terms.payTo }, 0n)
+  if (!built.ok && built.code === 'INSUFFICIENT_BALANCE') throw balanceProblem(built.reason)
   const simulated = built.ok ? 'accepted' : built.message
   checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: built.ok, expected: 'accepted', got: simulated })
   if (!built.ok) throw new TypeError('The check above has refused this.')
@@ -101,11 +101,6 @@ async function feeOfSponsor(chain: Chain, { bytes, sponsor }: { bytes: Uint8Arra
   const fee = sponsorFee(bytes)
   const { feeAtomic } = fee
   const { balanceAtomic } = await chain.funds(sponsor, async () => [])
-  if (balanceAtomic < feeAtomic) {
-    throw new ProblemError('INSUFFICIENT_BALANCE', {
-      message: 'The payee does not hold what the network asks for this transaction.',
-      details: { requiredAtomic: feeAtomic.toString(), availableAtomic: balanceAtomic.toString(), feeAtomic: feeAtomic.toString() },
-    })
-  }
+  if (balanceAtomic < feeAtomic) throw balanceProblem(nativeShortage(chain.network, { amountAtomic: 0n, feeAtomic, availableAtomic: balanceAtomic }).reason)
   return fee
 }

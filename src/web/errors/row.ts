@@ -2,8 +2,8 @@ import type { MessageDescriptor } from '@lingui/core'
 
 /**
  * A row of the one table of errors: what to say of it, who can put it right, what is offered, and what may be tried again, so that no page decides that
- * for itself. The table stands in four parts by who speaks (codes.ts, troubles.ts, refusals.ts, proof-reasons.ts), because the first page loads only
- * the codes; table.test.ts reads them as one.
+ * for itself. The table stands in parts by who speaks (codes.ts, troubles.ts, refusals.ts, and one for each kind of reason), because the first page loads
+ * only the codes; table.test.ts reads them as one.
  */
 export type ErrorRow = {
   /** Who can put it right. */

@@ -1,18 +1,37 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { i18n } from '../locales/i18n.ts'
+import { assetReasons } from './asset-reasons.ts'
+import { balanceReasons } from './balance-reasons.ts'
 import { codes } from './codes.ts'
 import { proofReasons } from './proof-reasons.ts'
+import { recipientReasons } from './recipient-reasons.ts'
 import { refusals } from './refusals.ts'
 import type { ErrorRow } from './row.ts'
+import { senderReasons } from './sender-reasons.ts'
 import { troubles } from './troubles.ts'
 
-const parts: Readonly<Record<string, Readonly<Record<string, ErrorRow>>>> = { codes, troubles, refusals, proofReasons }
+const parts: Readonly<Record<string, Readonly<Record<string, ErrorRow>>>> = {
+  codes,
+  troubles,
+  refusals,
+  proofReasons,
+  recipientReasons,
+  balanceReasons,
+  senderReasons,
+  assetReasons,
+}
+/** A text for every name that a row leaves a place for. */
+const values = Object.fromEntries(
+  ['wallet', 'symbol', 'minimum', 'answer', 'maxGas', 'available', 'required', 'missing', 'fee', 'rent', 'sent', 'arrives', 'configured', 'onChain'].map(
+    (name) => [name, 'something'],
+  ),
+)
 const rows = Object.entries(parts).flatMap(([part, table]) => Object.entries(table).map(([name, row]) => ({ name: `${part}.${name}`, row })))
 
 test.each(rows)('$name says in plain words what happened and what to do', ({ row }) => {
-  const title = i18n._(row.title, { wallet: 'Phantom' })
-  const body = i18n._(row.body, { wallet: 'Phantom' })
+  const title = i18n._(row.title, values)
+  const body = i18n._(row.body, values)
   expect(title.length).toBeGreaterThan(8)
   expect(title).not.toMatch(/[.!:]$/)
   expect(body).toMatch(/[^.]\.$/)

@@ -2,7 +2,7 @@ import { defineConfig } from '@lingui/cli'
 import { formatter } from '@lingui/format-po'
 
 const test = '**/*.test.*'
-const PAYING = ['payment/**', 'errors/troubles.ts', 'errors/refusals.ts', 'errors/proof-reasons.ts'].map((path) => `<rootDir>/src/web/${path}`)
+const PAYING = ['payment/**', 'errors/troubles.ts', 'errors/refusals.ts', 'errors/*-reasons.ts'].map((path) => `<rootDir>/src/web/${path}`)
 
 /**
  * The words of the dashboard. English stands in the code; `npm run i18n:extract` writes what is to translate beside this file.

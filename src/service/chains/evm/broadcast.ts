@@ -2,6 +2,7 @@ import { BaseError, bytesToHex, RpcRequestError, type Hex, type PublicClient } f
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { readTransferCall } from '#chains/evm/erc20.ts'
 import { saysTransferred } from '#chains/evm/trial.ts'
+import { renderRecipientReason } from '#contract/render-en.ts'
 import type { Broadcast, Rehearsal } from '../chain.ts'
 import { printableText } from '../printable-text.ts'
 import type { EvmEndpoints } from './client.ts'
@@ -27,7 +28,7 @@ export async function rehearse(endpoints: EvmEndpoints, bytes: Uint8Array): Prom
     if (data !== '0x') return callOnly(client, { account: address, to: to as `0x${string}`, value: valueAtomic, data, gas })
     const simulated = await simulate(client, { sender, recipient: to, amountAtomic: valueAtomic })
     if (simulated.ok) return { ok: true }
-    return simulated.short ? short : { ok: false, reason: simulated.message }
+    return simulated.short ? short : { ok: false, reason: renderRecipientReason(simulated.reason) }
   })
   return answers.find((answer) => answer.ok) ?? answers[0]
 }

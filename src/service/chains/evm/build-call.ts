@@ -1,11 +1,12 @@
 import { hexToBytes, keccak256, serializeTransaction, stringToBytes, type Hex, type PublicClient } from 'viem'
 import { priorityFeeOfPrice } from '#chains/evm/fee.ts'
-import { chainIdOf, nativeAsset, type Network } from '#contract/network.ts'
-import { ProblemError } from '#contract/problem.ts'
+import { chainIdOf, type Network } from '#contract/network.ts'
+import { senderProblem } from '#contract/reason-problems.ts'
 import type { Ready } from '../chain.ts'
 import type { BuiltCall, Call } from '../contracts.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readGasPrice } from './fees.ts'
+import { nativeShortage } from '../shortage.ts'
 import { refusal } from './simulate.ts'
 
 /** How long the service accepts what it built; EVM itself knows no such limit. */
@@ -25,14 +26,14 @@ export function buildCall(endpoints: EvmEndpoints, network: Network, request: Ca
     const { to, data, priorityFeeAtomic } = request
     const from = request.from as Hex
     const [code, balance, estimated] = await Promise.all([client.getCode({ address: from }), client.getBalance({ address: from }), run(client, request)])
-    if (code !== undefined && !code.startsWith(DELEGATED)) throw refuseSender()
+    if (code !== undefined && !code.startsWith(DELEGATED)) throw senderProblem({ code: 'sender_is_contract', params: {} })
     if (typeof estimated === 'string') return { ok: false, code: 'REFUSED', message: estimated }
     const gas = estimated + (estimated * MARGIN_PERCENT) / 100n
     if (gas > MAX_GAS) return { ok: false, code: 'REFUSED', message: `The call needs more than ${MAX_GAS} gas.` }
     const ready = await write(client, network, { from, to, data, gas, priorityFeeAtomic })
     const { feeAtomic } = ready
     if (balance >= feeAtomic) return ready
-    return { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic: feeAtomic, availableAtomic: balance, feeAtomic, asset: nativeAsset(network) }
+    return nativeShortage(network, { amountAtomic: 0n, feeAtomic, availableAtomic: balance })
   })
 }
 
@@ -94,11 +95,4 @@ async function write(client: PublicClient, network: Network, { from, to, data, g
       maxPriorityFeePerGas: maxPriorityFeePerGas.toString(),
     },
   }
-}
-
-function refuseSender(): ProblemError {
-  return new ProblemError('INVALID_PARAMETERS', {
-    message: 'walletAddress is a contract: no key can sign for it.',
-    details: { walletAddress: 'Expected an account that a key controls, received a contract.' },
-  })
 }

@@ -3,13 +3,15 @@ import { buildPayment, targetOf } from '#chains/evm/build.ts'
 import { addFingerprint, randomBelow } from '#chains/evm/fee-fingerprint.ts'
 import { maxFeeAtomic, MIN_GAS, priorityFeeOfPrice } from '#chains/evm/fee.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
-import { chainIdOf, nativeAsset, type Network } from '#contract/network.ts'
-import { ProblemError } from '#contract/problem.ts'
+import { chainIdOf, type Network } from '#contract/network.ts'
+import { senderProblem } from '#contract/reason-problems.ts'
+import type { RecipientReason } from '#contract/reasons.ts'
 import type { BuildOptions, Built } from '../chain.ts'
 import type { EvmEndpoints } from './client.ts'
 import { readDataFee } from './data-fee.ts'
 import type { GasPrice } from '../contracts.ts'
 import { readCappedPrice, readGasPrice, type CappedPrice } from './fees.ts'
+import { nativeShortage } from '../shortage.ts'
 import { simulate } from './simulate.ts'
 import { tryToken, type Tried } from './try-token.ts'
 
@@ -29,10 +31,10 @@ export function build(endpoints: EvmEndpoints, network: Network, request: BuildR
       client.getTransactionCount({ address: sender, blockTag: 'pending' }),
       client.getBlockNumber(),
     ])
-    if (code !== undefined && !code.startsWith(DELEGATED)) throw refuseSender()
+    if (code !== undefined && !code.startsWith(DELEGATED)) throw senderProblem({ code: 'sender_is_contract', params: {} })
     const refused = refuseRecipient(network, intent.recipient)
     if (refused) return refused
-    const tried = await (intent.asset.native ? tryNative(client, network, { ...request, balance }) : tryToken(client, network, intent))
+    const tried = await (intent.asset.native ? tryNative(client, network, { ...request, balance }) : tryToken(client, intent))
     if (!tried.ok) return tried.refused
 
     const { gas } = tried
@@ -43,7 +45,7 @@ export function build(endpoints: EvmEndpoints, network: Network, request: BuildR
     const feeAtomic = gas * price.maxFeePerGas + dataFeeAtomic
     const amountAtomic = intent.asset.native ? intent.amountAtomic : 0n
     // anvil's and some nodes' estimates overlook the fee: the balance is compared here.
-    if (balance < amountAtomic + feeAtomic) return insufficient(network, { amountAtomic, availableAtomic: balance, feeAtomic })
+    if (balance < amountAtomic + feeAtomic) return nativeShortage(network, { amountAtomic, availableAtomic: balance, feeAtomic })
     return {
       ok: true,
       bytes,
@@ -96,38 +98,26 @@ async function tryNative(client: PublicClient, network: Network, { intent, prior
   // Nodes refuse to simulate what the sender cannot pay, so the plain transfer's fee stands in.
   const short = async (availableAtomic: bigint): Promise<Tried> => {
     const { maxFeePerGas } = await readGasPrice(client, MIN_GAS, priorityFeeAtomic)
-    return { ok: false, refused: insufficient(network, { amountAtomic, availableAtomic, feeAtomic: MIN_GAS * maxFeePerGas }) }
+    return { ok: false, refused: nativeShortage(network, { amountAtomic, availableAtomic, feeAtomic: MIN_GAS * maxFeePerGas }) }
   }
   if (balance < amountAtomic) return short(balance)
   const simulated = await simulate(client, intent)
   if (simulated.ok) return simulated
   if (simulated.short) return short(await client.getBalance({ address: intent.sender as Hex }))
-  return { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', message: simulated.message } }
+  return { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', reason: simulated.reason } }
 }
 
 type Refused = Exclude<Built, { ok: true }>
-type Shortage = { amountAtomic: bigint; availableAtomic: bigint; feeAtomic: bigint }
-
-function insufficient(network: Network, { amountAtomic, availableAtomic, feeAtomic }: Shortage): Refused {
-  return { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic: amountAtomic + feeAtomic, availableAtomic, feeAtomic, asset: nativeAsset(network) }
-}
 
 /** Code of an account that a key still controls (EIP-7702). */
 const DELEGATED = '0xef0100'
-
-function refuseSender(): ProblemError {
-  return new ProblemError('INVALID_PARAMETERS', {
-    message: 'walletAddress is a contract: no key can sign for it.',
-    details: { walletAddress: 'Expected an account that a key controls, received a contract.' },
-  })
-}
 
 /** The addresses below belong to precompiled contracts: what is sent there is lost. */
 const FIRST_ORDINARY_ADDRESS = 0x1000n
 
 function refuseRecipient({ assets }: Network, recipient: string): Refused | undefined {
-  const refuse = (message: string): Refused => ({ ok: false, code: 'INVALID_RECIPIENT', message })
-  if (BigInt(recipient) < FIRST_ORDINARY_ADDRESS) return refuse('The recipient is a precompiled contract of the network: nobody could use the payment.')
+  const refuse = (reason: RecipientReason): Refused => ({ ok: false, code: 'INVALID_RECIPIENT', reason })
+  if (BigInt(recipient) < FIRST_ORDINARY_ADDRESS) return refuse({ code: 'precompiled_contract', params: {} })
   const token = assets.find(({ address }) => address === recipient)
-  return token && refuse(`The recipient is the contract of the token ${token.symbol}: nobody could use the payment.`)
+  return token && refuse({ code: 'token_contract', params: { token: token.address, symbol: token.symbol } })
 }

@@ -1,5 +1,6 @@
 import { BaseError, InsufficientFundsError, RpcRequestError, type Hex, type PublicClient } from 'viem'
 import { MIN_GAS } from '#chains/evm/fee.ts'
+import { MAX_ANSWER_LENGTH, type RecipientReason } from '#contract/reasons.ts'
 
 /** A contract that needs more than this to take a plain transfer is not meant to be paid so. */
 const MAX_CONTRACT_GAS = 100_000n
@@ -8,7 +9,7 @@ const MAX_ACCOUNT_GAS = 1_000_000n
 /** Room for a contract whose cost moves between the estimate and the block. */
 const MARGIN_PERCENT = 25n
 
-export type Simulated = { ok: true; gas: bigint } | { ok: false; short: true } | { ok: false; short: false; message: string }
+export type Simulated = { ok: true; gas: bigint } | { ok: false; short: true } | { ok: false; short: false; reason: RecipientReason }
 
 /** Whether the recipient takes the amount, and the gas that needs. `short`: the sender does not hold the amount, or not any more. */
 export async function simulate(client: PublicClient, transfer: { sender: string; recipient: string; amountAtomic: bigint }): Promise<Simulated> {
@@ -18,12 +19,12 @@ export async function simulate(client: PublicClient, transfer: { sender: string;
     const limit = code === undefined ? MAX_ACCOUNT_GAS : MAX_CONTRACT_GAS
     const padded = gas <= MIN_GAS ? MIN_GAS : gas + (gas * MARGIN_PERCENT) / 100n
     if (padded <= limit) return { ok: true, gas: padded }
-    return { ok: false, short: false, message: `The recipient is a contract that needs more than ${limit} gas to take a payment.` }
+    return { ok: false, short: false, reason: { code: 'contract_gas_too_high', params: { maxGas: Number(limit) } } }
   } catch (error) {
     if (isShort(error)) return { ok: false, short: true }
-    const reason = refusal(error)
-    if (reason === undefined) throw error
-    return { ok: false, short: false, message: `The recipient is a contract that rejects the payment: ${reason}` }
+    const answer = refusal(error)
+    if (answer === undefined) throw error
+    return { ok: false, short: false, reason: { code: 'contract_reverts', params: { answer } } }
   }
 }
 
@@ -46,5 +47,5 @@ export function refusal(error: unknown): string | undefined {
 
 /** A contract chooses this text. */
 function printable(text: string): string {
-  return text.replace(/[^\x20-\x7e]/g, ' ').slice(0, 200)
+  return text.replace(/[^\x20-\x7e]/g, ' ').slice(0, MAX_ANSWER_LENGTH)
 }

@@ -2,10 +2,11 @@ import { BaseError, decodeFunctionResult, encodeFunctionData, erc20Abi, RpcError
 import { encodeTransfer } from '#chains/evm/erc20.ts'
 import { encodeBalanceOf, paysInFull, readBalance, readTrial, saysTransferred, trialCalls, type Trial } from '#chains/evm/trial.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
-import { formatAmount } from '#contract/amount.ts'
-import type { Network } from '#contract/network.ts'
+import type { Asset } from '#contract/network.ts'
+import { assetProblem } from '#contract/reason-problems.ts'
+import type { RecipientReason } from '#contract/reasons.ts'
 import type { Built } from '../chain.ts'
-import { refuseAsset } from '../refuse-asset.ts'
+import { amountOf, tokenShortage } from '../shortage.ts'
 import { refusal } from './simulate.ts'
 
 type Payment = Omit<PaymentIntent, 'maxFeeAtomic'>
@@ -21,32 +22,30 @@ const MAX_GAS = 500_000n
  * amount arrives.
  * @throws ProblemError `INVALID_PARAMETERS` when the asset is not what the configuration says, or cannot pay an exact amount
  */
-export async function tryToken(client: PublicClient, network: Network, payment: Payment): Promise<Tried> {
+export async function tryToken(client: PublicClient, payment: Payment): Promise<Tried> {
   const { asset, sender, amountAtomic } = payment
   const token = asset.address as Hex
   const [code, held, decimals] = await Promise.all([client.getCode({ address: token }), readHeld(client, token, sender), readDecimals(client, token)])
-  if (code === undefined || held === undefined) throw refuseAsset(asset, `there is no token at ${asset.address} on ${network.name}`)
-  if (decimals !== asset.decimals) throw refuseAsset(asset, `it is configured with ${asset.decimals} decimals, and its contract says ${decimals ?? 'nothing'}`)
-  const short = (availableAtomic: bigint): Tried => ({
-    ok: false,
-    refused: { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic: amountAtomic, availableAtomic, feeAtomic: 0n, asset },
-  })
+  const params = { token: asset.address, symbol: asset.symbol }
+  if (code === undefined || held === undefined || decimals === undefined) throw assetProblem({ code: 'asset_missing', params })
+  if (decimals !== asset.decimals) throw assetProblem({ code: 'asset_decimals_differ', params: { ...params, configured: asset.decimals, onChain: decimals } })
+  const short = (availableAtomic: bigint): Tried => ({ ok: false, refused: tokenShortage(asset, { amountAtomic, availableAtomic }) })
   if (held < amountAtomic) return short(held)
 
-  const [gas, trial] = await Promise.all([estimate(client, payment), tryOut(client, payment)])
-  const reason = typeof gas === 'string' ? gas : trial?.ok === false ? (trial.reason ?? 'it gives no reason') : undefined
-  if (typeof gas === 'string' || reason !== undefined) {
+  const refuse = async (reason: RecipientReason): Promise<Tried> => {
     // Another payment of the sender may have landed since the balance was read.
     const now = (await readHeld(client, token, sender)) ?? 0n
-    if (now < amountAtomic) return short(now)
-    return { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', message: `${asset.symbol} refuses this payment: ${reason}` } }
+    return now < amountAtomic ? short(now) : { ok: false, refused: { ok: false, code: 'INVALID_RECIPIENT', reason } }
   }
+  const [gas, trial] = await Promise.all([estimate(client, payment), tryOut(client, payment)])
+  if (typeof gas === 'object') return refuse(gas)
+  if (trial?.ok === false) return refuse(reasonOf(asset, trial.refusal))
   if (trial?.ok && !paysInFull(payment, trial)) {
-    const arrives = formatAmount(trial.after.recipient - trial.before.recipient, asset.decimals)
-    throw refuseAsset(asset, `it keeps a part of what is sent: of ${formatAmount(amountAtomic, asset.decimals)}, ${arrives} would arrive`)
+    const arrives = amountOf(asset, trial.after.recipient - trial.before.recipient)
+    throw assetProblem({ code: 'asset_keeps_part', params: { ...params, sent: amountOf(asset, amountAtomic), arrives } })
   }
   const padded = gas + (gas * MARGIN_PERCENT) / 100n
-  if (padded > MAX_GAS) throw refuseAsset(asset, `its transfer needs more than ${MAX_GAS} gas`)
+  if (padded > MAX_GAS) throw assetProblem({ code: 'asset_gas_too_high', params: { ...params, maxGas: Number(MAX_GAS) } })
   return { ok: true, gas: padded }
 }
 
@@ -70,16 +69,23 @@ async function readRaw(client: PublicClient, to: Hex, data: Hex): Promise<Hex | 
 }
 
 /** The gas it takes, or why the token refuses. */
-async function estimate(client: PublicClient, payment: Payment): Promise<bigint | string> {
+async function estimate(client: PublicClient, payment: Payment): Promise<bigint | RecipientReason> {
   const request = { account: payment.sender as Hex, to: payment.asset.address as Hex, data: encodeTransfer(payment) }
   try {
     const [gas, { data }] = await Promise.all([client.estimateGas(request), client.call(request)])
-    return saysTransferred(data) ? gas : 'it says that it did not transfer.'
+    return saysTransferred(data) ? gas : reasonOf(payment.asset, { code: 'returns_false' })
   } catch (error) {
-    const reason = refusal(error)
-    if (reason === undefined) throw error
-    return reason
+    const answer = refusal(error)
+    if (answer === undefined) throw error
+    return reasonOf(payment.asset, { code: 'reverts', answer })
   }
+}
+
+function reasonOf({ address, symbol }: Asset, refused: Extract<Trial, { ok: false }>['refusal']): RecipientReason {
+  const params = { token: address, symbol }
+  return refused.code === 'returns_false'
+    ? { code: 'token_returns_false', params }
+    : { code: 'token_reverts', params: { ...params, answer: refused.answer ?? 'execution reverted' } }
 }
 
 /** Balances before and after, on one state; undefined where the node knows no such call: then the landed transaction shows what arrived. */

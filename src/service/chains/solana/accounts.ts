@@ -1,6 +1,7 @@
 import { SystemProgram, type AccountInfo } from '@solana/web3.js'
 import { PROGRAMS, TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
 import { isMintAccount } from '#chains/solana/token-state.ts'
+import type { RecipientReason } from '#contract/reasons.ts'
 
 const LOADERS: readonly string[] = [
   'NativeLoader1111111111111111111111111111111',
@@ -20,15 +21,15 @@ const KNOWN_PROGRAMS: readonly string[] = [
 ]
 
 /** Why an address is no wallet that can be paid; undefined when it is one, or may become one. */
-export function refuseRecipient(address: string, account: AccountInfo<Buffer> | null): string | undefined {
-  if (KNOWN_PROGRAMS.includes(address)) return 'The recipient is a program: nobody could use the payment.'
-  if (address === INCINERATOR) return 'The recipient is the incinerator: what is sent there is destroyed.'
+export function refuseRecipient(address: string, account: AccountInfo<Buffer> | null): RecipientReason | undefined {
+  if (KNOWN_PROGRAMS.includes(address)) return { code: 'program_account', params: {} }
+  if (address === INCINERATOR) return { code: 'incinerator', params: {} }
   if (!account) return undefined
   const owner = account.owner.toBase58()
-  if (account.executable || LOADERS.includes(owner)) return 'The recipient is a program: nobody could use the payment.'
-  if (owner === SYSVAR_OWNER) return 'The recipient is a system account of the network: nobody could use the payment.'
-  if (isMint(account)) return 'The recipient is the mint of a token: nobody could use the payment.'
-  if (TOKEN_PROGRAMS.includes(owner)) return 'The recipient is a token account. Pay the wallet that owns it.'
+  if (account.executable || LOADERS.includes(owner)) return { code: 'program_account', params: {} }
+  if (owner === SYSVAR_OWNER) return { code: 'system_account', params: {} }
+  if (isMint(account)) return { code: 'token_mint', params: {} }
+  if (TOKEN_PROGRAMS.includes(owner)) return { code: 'token_account', params: {} }
   return undefined
 }
 

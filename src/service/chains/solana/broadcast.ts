@@ -1,6 +1,7 @@
 import { SendTransactionError, SolanaJSONRPCError, VersionedTransaction, type Connection } from '@solana/web3.js'
 import type { Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { renderRecipientReason } from '#contract/render-en.ts'
 import type { Broadcast, Paid, Rehearsal } from '../chain.ts'
 import { printableText } from '../printable-text.ts'
 import type { SolanaEndpoints } from './client.ts'
@@ -37,7 +38,7 @@ type Rehearsed = { transaction: VersionedTransaction; paid: Paid }
 
 async function refusalOfToken(connection: Connection, network: Network, { transaction, paid }: Rehearsed): Promise<string | undefined> {
   try {
-    const side = await readTokenSide(connection, network, paid)
+    const side = await readTokenSide(connection, paid)
     if ('ok' in side) return describe(side)
     const outcome = await run(connection, transaction, [side.source, side.destination])
     return outcome.ok ? describe(refuseByTrial(paid, side, outcome.accounts)) : outcome.reason
@@ -48,7 +49,7 @@ async function refusalOfToken(connection: Connection, network: Network, { transa
 }
 
 function describe(refused: ReturnType<typeof refuseByTrial>): string | undefined {
-  return refused?.code === 'INVALID_RECIPIENT' ? refused.message : refused && 'The payer holds too little.'
+  return refused?.code === 'INVALID_RECIPIENT' ? renderRecipientReason(refused.reason) : refused && 'The payer holds too little.'
 }
 
 /** Without the node's own rehearsal: ours has passed, and a node that is behind must not keep the bytes from the others. */

@@ -2,10 +2,10 @@ import { PublicKey, type AccountInfo, type Connection } from '@solana/web3.js'
 import { buildPayment } from '#chains/solana/build.ts'
 import { feeBoundAtomic, priorityFeeOfPrice } from '#chains/solana/fee.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
-import { formatAmount } from '#contract/amount.ts'
 import { nativeAsset, type Network } from '#contract/network.ts'
-import { ProblemError } from '#contract/problem.ts'
+import { senderProblem } from '#contract/reason-problems.ts'
 import type { Built } from '../chain.ts'
+import { amountOf, nativeShortage } from '../shortage.ts'
 import { canPay, refuseRecipient } from './accounts.ts'
 import type { SolanaEndpoints } from './client.ts'
 import { readUnitPrice, UNIT_LIMIT } from './fees.ts'
@@ -25,7 +25,7 @@ export function build(endpoints: SolanaEndpoints, network: Network, request: Bui
       connection.getMultipleAccountsInfo([new PublicKey(sender), new PublicKey(recipient)], 'confirmed'),
       connection.getMinimumBalanceForRentExemption(0),
       connection.getLatestBlockhashAndContext('confirmed'),
-      intent.asset.native ? undefined : readTokenSide(connection, network, intent),
+      intent.asset.native ? undefined : readTokenSide(connection, intent),
     ])
     const [from = null, to = null] = accounts
     const rentAtomic = BigInt(rent)
@@ -93,42 +93,30 @@ async function tryOut(connection: Connection, network: Network, { intent, bytes,
   const now = await connection.getAccountInfo(new PublicKey(intent.sender), 'confirmed')
   const short = refuseBySender(network, { from: now, ...cost, rentAtomic })
   if (short) return short
-  const side = token && (await readTokenSide(connection, network, intent))
+  const side = token && (await readTokenSide(connection, intent))
   if (side && 'ok' in side) return side
-  return { ok: false, code: 'INVALID_RECIPIENT', message: `The network refuses this payment: ${outcome.reason}` }
+  return { ok: false, code: 'INVALID_RECIPIENT', reason: { code: 'simulation_failed', params: { answer: outcome.reason } } }
 }
 
 type Recipient = { intent: Payment; to: AccountInfo<Buffer> | null; rentAtomic: bigint }
 
 function refuseByRecipient(network: Network, { intent, to, rentAtomic }: Recipient): Refused | undefined {
   const { recipient, asset, amountAtomic } = intent
-  const message = refuseRecipient(recipient, to)
-  if (message) return { ok: false, code: 'INVALID_RECIPIENT', message }
+  const reason = refuseRecipient(recipient, to)
+  if (reason) return { ok: false, code: 'INVALID_RECIPIENT', reason }
   // A token lies in an account of its own, which pays its own rent.
   if (!asset.native || BigInt(to?.lamports ?? 0) + amountAtomic >= rentAtomic) return undefined
-  const { address, symbol, decimals } = nativeAsset(network)
-  const minimum = formatAmount(rentAtomic - BigInt(to?.lamports ?? 0), decimals)
-  return {
-    ok: false,
-    code: 'INVALID_RECIPIENT',
-    message: `This address has never been used: its first payment must be at least ${minimum} ${symbol}.`,
-    details: { minimum, minimumAtomic: (rentAtomic - BigInt(to?.lamports ?? 0)).toString(), asset: address, symbol },
-  }
+  const minimum = amountOf(nativeAsset(network), rentAtomic - BigInt(to?.lamports ?? 0))
+  return { ok: false, code: 'INVALID_RECIPIENT', reason: { code: 'below_rent_minimum', params: { minimum } } }
 }
 
 type Sender = Cost & { from: AccountInfo<Buffer> | null; rentAtomic: bigint }
 
 /** After the payment a wallet must be empty, or hold the rent-exempt minimum: the cluster refuses anything between. */
 function refuseBySender(network: Network, { from, amountAtomic, feeAtomic, rentAtomic }: Sender): Refused | undefined {
-  if (!canPay(from)) {
-    throw new ProblemError('INVALID_PARAMETERS', {
-      message: 'walletAddress is not a wallet.',
-      details: { walletAddress: 'Expected a wallet, received an account that belongs to a program.' },
-    })
-  }
+  if (!canPay(from)) throw senderProblem({ code: 'sender_is_program_account', params: {} })
   const availableAtomic = BigInt(from?.lamports ?? 0)
   const left = availableAtomic - amountAtomic - feeAtomic
   if (left === 0n || left >= rentAtomic) return undefined
-  const requiredAtomic = amountAtomic + feeAtomic + (left > 0n ? rentAtomic : 0n)
-  return { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic, availableAtomic, feeAtomic, asset: nativeAsset(network) }
+  return nativeShortage(network, { amountAtomic, feeAtomic, rentAtomic: left > 0n ? rentAtomic : 0n, availableAtomic })
 }

@@ -1,4 +1,5 @@
 import { VersionedTransaction, type Connection } from '@solana/web3.js'
+import { MAX_ANSWER_LENGTH } from '#contract/reasons.ts'
 
 /** An account as it is afterwards; undefined where there is none. */
 type After = { owner: string; data: Uint8Array } | undefined
@@ -22,7 +23,7 @@ export async function run(connection: Connection, transaction: VersionedTransact
     commitment: 'confirmed',
     ...(addresses.length > 0 && { accounts: { encoding: 'base64', addresses: [...addresses] } }),
   })
-  if (value.err !== null) return { ok: false, reason: (typeof value.err === 'string' ? value.err : JSON.stringify(value.err)).slice(0, 200) }
+  if (value.err !== null) return { ok: false, reason: (typeof value.err === 'string' ? value.err : JSON.stringify(value.err)).slice(0, MAX_ANSWER_LENGTH) }
   const accounts = addresses.map((_, index): After => {
     const account = value.accounts?.[index]
     return account ? { owner: account.owner, data: Buffer.from(account.data[0] ?? '', 'base64') } : undefined

@@ -3,11 +3,9 @@ import { readMint } from '#chains/solana/mint.ts'
 import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { readTokenAccount, type TokenAccount } from '#chains/solana/token-state.ts'
-import { formatAmount } from '#contract/amount.ts'
-import type { Network } from '#contract/network.ts'
-import { ProblemError } from '#contract/problem.ts'
+import { assetProblem, senderProblem } from '#contract/reason-problems.ts'
 import type { Built, Paid } from '../chain.ts'
-import { refuseAsset } from '../refuse-asset.ts'
+import { amountOf, tokenShortage } from '../shortage.ts'
 import { plain } from './accounts.ts'
 
 type Refused = Exclude<Built, { ok: true }>
@@ -42,8 +40,9 @@ export function unitLimitOf({ opensAccount, bump }: Pick<TokenSide, 'opensAccoun
  * Reads mint and token accounts, and holds the payment against them.
  * @throws ProblemError `INVALID_PARAMETERS` when the asset is not what the configuration says, cannot pay an exact amount, or the sender's account is frozen
  */
-export async function readTokenSide(connection: Connection, network: Network, payment: Paid): Promise<TokenSide | Refused> {
+export async function readTokenSide(connection: Connection, payment: Paid): Promise<TokenSide | Refused> {
   const { asset, sender, recipient } = payment
+  const { symbol } = asset
   const candidates = TOKEN_PROGRAMS.map((program) => {
     const of = (owner: string) => associatedTokenAccount({ owner, mint: asset.address, program })
     return { program, source: of(sender).address, destination: of(recipient) }
@@ -57,16 +56,21 @@ export async function readTokenSide(connection: Connection, network: Network, pa
   const mintAccount = accountAt(asset.address)
   const mint = mintAccount ? readMint(plain(mintAccount)) : undefined
   const accounts = candidates.find(({ program }) => program === mint?.program)
-  if (!mint || !accounts) throw refuseAsset(asset, `there is no token at ${asset.address} on ${network.name}`)
-  if (mint.decimals !== asset.decimals) throw refuseAsset(asset, `it is configured with ${asset.decimals} decimals, and its mint says ${mint.decimals}`)
-  if (mint.obstacle !== undefined) throw refuseAsset(asset, mint.obstacle)
+  if (!mint || !accounts) throw assetProblem({ code: 'asset_missing', params: { token: asset.address, symbol } })
+  const token = { token: asset.address, symbol }
+  if (mint.decimals !== asset.decimals)
+    throw assetProblem({ code: 'asset_decimals_differ', params: { ...token, configured: asset.decimals, onChain: mint.decimals } })
+  if (mint.obstacle?.code === 'asset_not_transferable') throw assetProblem({ code: 'asset_not_transferable', params: token })
+  if (mint.obstacle) throw assetProblem({ code: 'asset_calls_program', params: { ...token, program: mint.obstacle.program } })
 
   const { program, source, destination } = accounts
   const target = accountAt(destination.address)
   // Lamports that somebody sent to the address before do not open the account, but count towards its rent.
   const opensAccount = target?.owner.toBase58() !== program
   const held = read(accountAt(source))
-  const refused = refuseBySource(payment, held) ?? (opensAccount ? undefined : refuseByDestination(payment, read(target)))
+  const refused =
+    refuseBySource(payment, { account: source, held }) ??
+    (opensAccount ? undefined : refuseByDestination(payment, { account: destination.address, held: read(target) }))
   if (refused) return refused
   const rent = opensAccount ? BigInt(await connection.getMinimumBalanceForRentExemption(mint.accountBytes)) - BigInt(target?.lamports ?? 0) : 0n
   return {
@@ -84,36 +88,38 @@ export async function readTokenSide(connection: Connection, network: Network, pa
 /** Whether the trial run moved exactly the amount: a mint may keep a part of every transfer. */
 export function refuseByTrial(
   { asset, recipient, amountAtomic }: Paid,
-  { heldAtomic, receivedAtomic }: TokenSide,
+  { heldAtomic, receivedAtomic, destination: account }: TokenSide,
   [source, destination]: readonly ({ owner: string; data: Uint8Array } | undefined)[],
 ): Refused | undefined {
   const [left, arrived] = [source && readTokenAccount(source), destination && readTokenAccount(destination)]
   // A node that shows no accounts has run the transaction all the same; what arrives, its landing shows.
   if (!left || !arrived) return undefined
-  if (arrived.owner !== recipient) return { ok: false, code: 'INVALID_RECIPIENT', message: `The recipient's ${asset.symbol} account belongs to somebody else.` }
+  if (arrived.owner !== recipient) return refuseAccount('token_account_reassigned', { account, symbol: asset.symbol })
   const arrives = arrived.amountAtomic - receivedAtomic
   // Between the two readings another payment may have landed: only a difference between what leaves and what arrives tells of a fee.
   if (heldAtomic - left.amountAtomic !== amountAtomic || arrives === amountAtomic) return undefined
-  const [wanted, got] = [formatAmount(amountAtomic, asset.decimals), formatAmount(arrives, asset.decimals)]
-  throw refuseAsset(asset, `it keeps a part of what is sent: of ${wanted}, ${got} would arrive`)
+  const params = { token: asset.address, symbol: asset.symbol, sent: amountOf(asset, amountAtomic), arrives: amountOf(asset, arrives) }
+  throw assetProblem({ code: 'asset_keeps_part', params })
 }
 
-function refuseBySource({ asset, sender, amountAtomic }: Paid, held: TokenAccount | undefined): Refused | undefined {
-  if (held?.frozen)
-    throw new ProblemError('INVALID_PARAMETERS', {
-      message: `The issuer of ${asset.symbol} has frozen the sender's account.`,
-      details: { walletAddress: `Expected a wallet that can pay ${asset.symbol}, received one whose account is frozen.` },
-    })
+type HolderAccount = { account: string; held: TokenAccount | undefined }
+
+function refuseBySource({ asset, sender, amountAtomic }: Paid, { account, held }: HolderAccount): Refused | undefined {
+  if (held?.frozen) throw senderProblem({ code: 'sender_token_account_frozen', params: { account, symbol: asset.symbol } })
   const availableAtomic = held?.owner === sender ? held.amountAtomic : 0n
   if (availableAtomic >= amountAtomic) return undefined
-  return { ok: false, code: 'INSUFFICIENT_BALANCE', requiredAtomic: amountAtomic, availableAtomic, feeAtomic: 0n, asset }
+  return tokenShortage(asset, { amountAtomic, availableAtomic })
 }
 
-/** The account at the recipient's derived address; in the older program its owner may have given it to somebody else. */
-function refuseByDestination({ asset, recipient }: Paid, token: TokenAccount | undefined): Refused | undefined {
-  const refuse = (message: string): Refused => ({ ok: false, code: 'INVALID_RECIPIENT', message })
-  if (!token || token.owner !== recipient) return refuse(`The recipient's ${asset.symbol} account belongs to somebody else.`)
-  return token.frozen ? refuse(`The issuer of ${asset.symbol} has frozen the recipient's account.`) : undefined
+/** The account at the recipient's derived address. In the older program its owner may have given it to another account. */
+function refuseByDestination({ asset, recipient }: Paid, { account, held }: HolderAccount): Refused | undefined {
+  const params = { account, symbol: asset.symbol }
+  if (held?.owner !== recipient) return refuseAccount('token_account_reassigned', params)
+  return held.frozen ? refuseAccount('token_account_frozen', params) : undefined
+}
+
+function refuseAccount(code: 'token_account_reassigned' | 'token_account_frozen', params: { account: string; symbol: string }): Refused {
+  return { ok: false, code: 'INVALID_RECIPIENT', reason: { code, params } }
 }
 
 function read(account: AccountInfo<Buffer> | null): TokenAccount | undefined {

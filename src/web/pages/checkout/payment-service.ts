@@ -1,9 +1,9 @@
-import { t } from '@lingui/core/macro'
-import { formatAmount, parseAmount } from '#contract/amount.ts'
+import { formatAmount } from '#contract/amount.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { nativeAsset } from '#contract/network.ts'
 import { readLink } from '#contract/payment-link.ts'
 import { describeError } from '../../errors/codes.ts'
+import { renderReason } from '../../errors/payment-reasons.ts'
 import { call, callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
 import { askPatiently } from '../../api/patience.ts'
@@ -84,26 +84,13 @@ function explainError(error: unknown): Trouble {
   const reason = linkReason(error)
   if (reason) return { code: error.code, ...linkProblem(reason) }
   const { title, body, detail } = describeError(error)
+  const refused = renderReason(error)
+  if (refused) return { code: error.code, ...refused, detail }
+  if (error.code === 'INVALID_RECIPIENT') return { code: error.code, title, body, detail }
   const fields: Record<string, string> = {}
   for (const [name, text] of Object.entries(error.details)) {
     const input = INPUTS[name.split('.')[0] ?? name]
     if (input && typeof text === 'string') fields[input] = text
   }
-  if (error.code === 'INVALID_RECIPIENT') fields['recipient'] ??= error.message
-  if (error.code === 'INSUFFICIENT_BALANCE') return { code: error.code, title, body: describeShortfall(error) ?? body, detail }
   return { code: error.code, title, body, detail, fields }
-}
-
-/** How much is missing, to the last unit. */
-function describeShortfall({ details }: ApiError): string | undefined {
-  const text = (name: string) => (details[name] instanceof LosslessNumber ? details[name].value : String(details[name] ?? ''))
-  // 36 decimals hold the digits of any asset; only the difference is shown.
-  const [required, available] = [parseAmount(text('required'), 36), parseAmount(text('available'), 36)]
-  if (!required.ok) return undefined
-  const have = available.ok ? available.atomic : 0n
-  const named = [details['symbol'], details['asset']].find((name) => typeof name === 'string' && name.length <= 12)
-  const unit = typeof named === 'string' ? ` ${named}` : ''
-  const tell = (atomic: bigint) => `${formatAmount(atomic, 36)}${unit}`
-  const [held, needed, lacking] = [tell(have), tell(required.atomic), tell(required.atomic - have)]
-  return t`This wallet holds ${held} and the payment needs up to ${needed}, the fee included. It lacks ${lacking}. Nothing was sent.`
 }

@@ -45,7 +45,13 @@ async function simulateToken(client: PublicClient, order: PaymentOrder, { decode
   if (held === undefined || received === undefined) return { state: 'failed', reason: t`there is no token at the address of ${asset.symbol}.` }
   if (held < amountAtomic) return { state: 'failed', reason: describeLack({ balance: held, cost: amountAtomic, asset }) }
   const trial = (await tryOut(client, order, decoded)) ?? assumed(order, { sender: held, recipient: received })
-  if (!trial.ok) return { state: 'failed', reason: trial.reason ?? t`the token refuses it.` }
+  if (!trial.ok) {
+    const { refusal } = trial
+    return {
+      state: 'failed',
+      reason: refusal.code === 'reverts' ? (refusal.answer ?? t`the token refuses it.`) : t`the token reports that it did not transfer.`,
+    }
+  }
   const { before, after } = trial
   if (!paysInFull(order, trial)) {
     const arrives = formatAmount(after.recipient - before.recipient, asset.decimals)
@@ -74,7 +80,7 @@ async function tryOut(client: PublicClient, order: PaymentOrder, decoded: EvmFac
   const trial = results && readTrial(results)
   if (trial) return trial
   const { data } = await client.call({ account: order.sender as Address, to: decoded.to as Address, data: decoded.data, gas: decoded.gas })
-  return saysTransferred(data) ? undefined : { ok: false, reason: undefined }
+  return saysTransferred(data) ? undefined : { ok: false, refusal: { code: 'returns_false' } }
 }
 
 /** What an honest token does. Whether this one is honest shows when it lands. */

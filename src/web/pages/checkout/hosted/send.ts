@@ -5,6 +5,7 @@ import { LosslessNumber } from '#contract/json.ts'
 import { familyOf, type Asset, type Network } from '#contract/network.ts'
 import { callProxy } from '../../../api/client.ts'
 import { ApiError } from '../../../api/errors.ts'
+import { renderReason } from '../../../errors/payment-reasons.ts'
 import { describeRefusal, refusalOf } from '../../../errors/refusals.ts'
 import { serverNow } from '../../../clock.ts'
 import type { Trouble } from '../../../payment/order.ts'
@@ -114,8 +115,11 @@ function isCertain(error: unknown): error is ApiError {
   return error.code === 'INSUFFICIENT_BALANCE' || error.code === 'INVALID_RECIPIENT' || error.code === 'INVALID_PARAMETERS'
 }
 
-function troubleOf(error: unknown): Trouble {
+/** Why the proxy or the service did not pay. */
+export function troubleOf(error: unknown): Trouble {
   const { code, title, body, detail } = describeRefusal(error)
+  const refused = error instanceof ApiError ? renderReason(error) : undefined
+  if (refused) return { code, ...refused, ...(detail && { detail }) }
   // Where the code alone is known, the words are of a reading: here it is a payment that was not made.
   return { code, title, body: refusalOf(error) || !(error instanceof ApiError) ? body : t`Nothing was sent.`, ...(detail && { detail }) }
 }

@@ -1,0 +1,157 @@
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { stringifyJson } from '#contract/json.ts'
+import { errorBody, ProblemError } from '#contract/problem.ts'
+import { assetProblem, balanceProblem, recipientProblem, senderProblem } from '#contract/reason-problems.ts'
+import { assetSamples, balanceSamples, recipientSamples, senderSamples } from '#testing/sample-reasons.ts'
+import { readProblem, type ApiError } from '../../api/errors.ts'
+import { i18n } from '../../locales/i18n.ts'
+import { catalogs as spanish } from '../../locales/es-catalogs.ts'
+import { catalogs as chinese } from '../../locales/zh-cn-catalogs.ts'
+import { troubleOf } from './hosted/send.ts'
+import { paymentService } from './payment-service.ts'
+
+const RECIPIENT = '7vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi'
+const languages = { en: 'en-US', es: 'es-ES', 'zh-CN': 'zh-CN' } as const
+type Language = keyof typeof languages
+
+beforeAll(async () => {
+  for (const [language, catalogs] of [
+    ['es', spanish],
+    ['zh-CN', chinese],
+  ] as const) {
+    const words = await Promise.all(['desk', 'paying'].map(async (name) => (await catalogs[`./${language}/${name}.po`]?.())?.messages))
+    i18n.load(language, Object.assign({}, ...words))
+  }
+})
+
+afterEach(() => i18n.activate('en'))
+
+/** The answer of the service as the browser reads it. */
+function answerOf(problem: ProblemError): ApiError {
+  return readProblem({ status: 400, headers: new Headers() }, stringifyJson(errorBody(problem, 'req_1', 1)))
+}
+
+const refusals = [
+  ...Object.values(recipientSamples).map((reason) => ({ code: reason.code, problem: recipientProblem(reason, { received: RECIPIENT }) })),
+  ...Object.values(balanceSamples).map((reason) => ({ code: reason.code, problem: balanceProblem(reason) })),
+  ...Object.values(senderSamples).map((reason) => ({ code: reason.code, problem: senderProblem(reason) })),
+  ...Object.values(assetSamples).map((reason) => ({ code: reason.code, problem: assetProblem(reason) })),
+]
+
+/** What the page of each mode shows. */
+const pages = { local: (error: ApiError) => paymentService.explain(error), hosted: (error: ApiError) => troubleOf(error) }
+
+describe.each(Object.keys(pages) as (keyof typeof pages)[])('%s', (mode) => {
+  test.each<[string, Record<Language, [title: string, figure: string]>]>([
+    [
+      'below_rent_minimum',
+      {
+        en: ['The amount is too small for a new address', 'needs at least 0.00089088 SOL'],
+        es: ['El importe es demasiado pequeño para una dirección nueva', 'necesita al menos 0,00089088 SOL'],
+        'zh-CN': ['对于新地址，金额太小', '至少需要 0.00089088 SOL'],
+      },
+    ],
+    [
+      'token_account_frozen',
+      {
+        en: ['The recipient’s USDC account is frozen', 'issuer of USDC'],
+        es: ['La cuenta de USDC del destinatario está congelada', 'emisor de USDC'],
+        'zh-CN': ['收款方的 USDC 账户已被冻结', 'USDC 的发行方'],
+      },
+    ],
+    [
+      'sender_token_account_frozen',
+      {
+        en: ['The USDC account that pays is frozen', 'issuer of USDC'],
+        es: ['La cuenta de USDC que paga está congelada', 'emisor de USDC'],
+        'zh-CN': ['付款的 USDC 账户已被冻结', 'USDC 的发行方'],
+      },
+    ],
+    [
+      'token_contract',
+      {
+        en: ['The recipient is the contract of the token USDC', 'lost'],
+        es: ['El destinatario es el contrato del token USDC', 'se pierde'],
+        'zh-CN': ['收款方是代币 USDC 的合约', '丢失'],
+      },
+    ],
+    [
+      'contract_reverts',
+      {
+        en: ['The recipient’s contract rejects this payment', 'execution reverted: closed'],
+        es: ['El contrato del destinatario rechaza este pago', 'execution reverted: closed'],
+        'zh-CN': ['收款方的合约拒绝此付款', 'execution reverted: closed'],
+      },
+    ],
+    [
+      'asset_keeps_part',
+      {
+        en: ['USDC keeps a part of every transfer', 'Of 1.5 USDC, only 1.485 USDC would arrive'],
+        es: ['USDC se queda con una parte de cada transferencia', 'De 1,5 USDC solo llegarían 1,485 USDC'],
+        'zh-CN': ['USDC 会从每笔转账中扣留一部分', '1.5 USDC 中只有 1.485 USDC 会到账'],
+      },
+    ],
+    [
+      'program_account',
+      {
+        en: ['The recipient is a program', 'lost'],
+        es: ['El destinatario es un programa', 'se pierde'],
+        'zh-CN': ['收款方是一个程序', '丢失'],
+      },
+    ],
+    [
+      'amount_and_fee',
+      {
+        en: ['Not enough in this wallet', 'It lacks 0.500000000000000001 ETH'],
+        es: ['No hay suficiente en este monedero', 'Faltan 0,500000000000000001 ETH'],
+        'zh-CN': ['此钱包余额不足', '还差 0.500000000000000001 ETH'],
+      },
+    ],
+    [
+      'contract_gas_too_high',
+      {
+        en: ['The recipient’s contract needs too much gas', '100,000 gas'],
+        es: ['El contrato del destinatario necesita demasiado gas', '100.000 de gas'],
+        'zh-CN': ['收款方的合约需要过多 gas', '100,000 gas'],
+      },
+    ],
+  ])('%s reaches the payer with reason and figure in three languages', (code, texts) => {
+    const problem = refusals.find((refusal) => refusal.code === code)?.problem ?? expect.fail(`no sample of ${code}`)
+    for (const language of Object.keys(languages) as Language[]) {
+      i18n.activate(language, languages[language])
+      const { title, body, fields } = pages[mode](answerOf(problem))
+      expect({ language, title, body }).toEqual({ language, title: texts[language][0], body: expect.stringContaining(texts[language][1]) })
+      expect(fields).toBeUndefined()
+    }
+  })
+
+  test('no reason falls back to the service’s sentence, leaves a hole or stays in English', () => {
+    for (const { code, problem } of refusals) {
+      const said = (Object.keys(languages) as Language[]).map((language) => {
+        i18n.activate(language, languages[language])
+        const { title, body } = pages[mode](answerOf(problem))
+        expect(`${title} ${body}`, code).not.toMatch(/undefined|[{}]|\[object/)
+        expect(body, code).not.toContain(problem.message)
+        return body
+      })
+      expect(new Set(said).size, code).toBe(3)
+      expect(said[0], code).toMatch(/Nothing was sent\.$/)
+      for (const sentence of said[0]?.split(/(?<=[.])\s/) ?? []) expect(sentence.split(/\s+/).length, sentence).toBeLessThanOrEqual(18)
+    }
+  })
+
+  test('a reason that this page does not know is told by its code, without the service’s sentence', () => {
+    const problem = new ProblemError('INVALID_RECIPIENT', {
+      message: 'A sentence of the service.',
+      details: { recipientAddress: 'Received "x".', reason: { code: 'new_code', params: {} } },
+    })
+    const trouble = pages[mode](answerOf(problem))
+    expect(trouble.title).toBe('This recipient cannot be paid')
+    expect(JSON.stringify(trouble)).not.toMatch(/A sentence of the service|Received/)
+  })
+})
+
+test('what a contract answered cannot hide or reorder text', () => {
+  const reason = { code: 'contract_reverts', params: { answer: 'a\u202eb\u200bc' } } as const
+  expect(paymentService.explain(answerOf(recipientProblem(reason, { received: RECIPIENT }))).body).toContain('“abc”')
+})
