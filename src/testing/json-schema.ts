@@ -37,6 +37,12 @@ const CHECKS: Readonly<Record<string, Check>> = {
       at,
       'expected one of the alternatives',
     ),
+  oneOf: (rule, value, { root, at }) =>
+    unless(
+      asList(rule).filter((one) => violations(root, asSchema(one), { value, at }).length === 0).length === 1,
+      at,
+      'expected exactly one of the alternatives',
+    ),
   properties: (rule, value, { root, at }) =>
     isObject(value)
       ? Object.entries(asSchema(rule)).flatMap(([name, own]) =>
