@@ -1,4 +1,6 @@
-/** One compared property of an intent and a transaction; both values as a person reads them. */
+import type { MatchFact } from '#contract/facts.ts'
+
+/** One compared property of an intent and a transaction. */
 export type MatchRow = {
   /**
    * `rent` is Solana's alone: what it takes to open the recipient's token account. `spender` and `contract` belong to what a payer of tokens lets
@@ -20,8 +22,8 @@ export type MatchRow = {
     | 'expiry'
     | 'instructions'
   ok: boolean
-  expected: string
-  got: string
+  expected: MatchFact
+  got: MatchFact
 }
 
 /**
@@ -38,8 +40,8 @@ export type Match = {
 /** One part of a transaction as the review shows it, in the order of execution. */
 export type Step = {
   kind: 'transfer' | 'token_transfer' | 'account_opened' | 'fee_limit' | 'fee_price' | 'memo' | 'guard' | 'approval' | 'unknown'
-  /** Facts in reading order, for example `{ to: '…', amount: '0.1 SOL' }`. */
-  facts: Readonly<Record<string, string>>
+  /** Facts by name, in reading order: for example an address as `to`, an amount as `amount`. */
+  facts: Readonly<Record<string, MatchFact>>
 }
 
 /** The one payment a transaction makes; a decoder names it only when the transaction does nothing else that matters. */

@@ -1,12 +1,13 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
+import { addressFact, fact, type MatchFact } from '#contract/facts.ts'
 import type { Match, MatchRow } from './match.ts'
 
 /** Helpers of both chains' comparisons: rows, their order, and the digest. */
 
-/** A row that holds when two spellings are the same. */
-export function equalRow(field: MatchRow['field'], expected: string, got: string): MatchRow {
-  return { field, ok: expected === got, expected, got }
+/** A row that holds when two texts are the same. `factOf`: what they are, addresses where it is left out. */
+export function equalRow(field: MatchRow['field'], [expected, got]: readonly [string, string], factOf: (value: string) => MatchFact = addressFact): MatchRow {
+  return { field, ok: expected === got, expected: factOf(expected), got: factOf(got) }
 }
 
 /** Puts a second judgement of a field in its row's place; a row that already failed stays as it is. */
@@ -15,10 +16,10 @@ export function withRow(rows: readonly MatchRow[], row: MatchRow): MatchRow[] {
 }
 
 /** The outcome for bytes that nobody could read. Their digest names the bytes themselves, so it equals that of no payment. */
-export function refuse(problem: string, bytes: Uint8Array): Match {
+export function refuse(problem: string, bytes: Uint8Array, code: 'unreadable' | 'reviewed_unreadable' = 'unreadable'): Match {
   return {
     ok: false,
-    rows: [{ field: 'instructions', ok: false, expected: 'a payment that can be read to its last byte', got: problem }],
+    rows: [{ field: 'instructions', ok: false, expected: fact('readable_payment'), got: { code, params: { problem } } }],
     digest: digestOf(['unread', bytesToHex(bytes)]),
   }
 }

@@ -39,13 +39,21 @@ export const PROOF_REASONS = [
 ] as const
 export type ProofReason = (typeof PROOF_REASONS)[number]
 
+/** A fact as any version of the service writes it: `CheckFact` (facts.ts) says which codes there are. A reader that does not know a code shows the sentence. */
+export const WireFact = v.object({ code: v.string(), params: v.record(v.string(), v.unknown()) })
+export type WireFact = v.InferOutput<typeof WireFact>
+
 /** One thing that was checked, in the order of checking; the first that does not hold ends the list. */
 export const ProofCheck = v.object({
   name: v.string(),
   /** Who said so: the proof itself, the chain, or the service's record of used proofs. */
   source: v.picklist(['proof', 'chain', 'record', 'facilitator']),
   ok: v.boolean(),
+  /** In English. */
   expected: v.string(),
   got: v.string(),
+  /** The same as codes with parameters. Checks recorded by earlier versions have none. */
+  expectedFact: v.optional(WireFact),
+  gotFact: v.optional(WireFact),
 })
 export type ProofCheck = v.InferOutput<typeof ProofCheck>

@@ -1,5 +1,6 @@
 import { hexToBytes, serializeTransaction, type Hex } from 'viem'
 import { expect, test } from 'vitest'
+import { addressFact, amountFact } from '#contract/facts.ts'
 import type { Asset } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import { buildApproval, compareLandedApproval, describeApproval, encodeApprove, isApproval, matchApproval, readApproveCall } from './approval.ts'
@@ -77,5 +78,8 @@ test('it is found among the payer’s transactions by its meaning', () => {
 })
 
 test('the review tells who may take how much', () => {
-  expect(describeApproval(transaction(), WETH).at(-1)).toEqual({ kind: 'approval', facts: { spender: PERMIT2, amount: '0.025 WETH', token: WETH.address } })
+  expect(describeApproval(transaction(), WETH).at(-1)).toEqual({
+    kind: 'approval',
+    facts: { spender: addressFact(PERMIT2), amount: amountFact(25n * 10n ** 15n, WETH), token: addressFact(WETH.address) },
+  })
 })

@@ -1,6 +1,6 @@
 import { encodeFunctionData, erc20Abi, getAddress, hexToBytes, serializeTransaction, type Hex } from 'viem'
 import { checksumAddress } from '#contract/address.ts'
-import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, fact, networkFact, type MoneyAsset } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow, Step } from '../match.ts'
@@ -10,7 +10,7 @@ import { decodeTransaction, type EvmFacts } from './decode.ts'
 import { nameCall } from './erc20.ts'
 import { MAX_GAS } from './fee.ts'
 import type { LandedFacts } from './landed.ts'
-import { currencyOf } from './match.ts'
+import { atMost, currencyOf, feeRow, nonceFact, tokenFact } from './match.ts'
 
 /**
  * Lets a contract take so much of a token from the payer later, and no more. It moves nothing by itself.
@@ -60,10 +60,9 @@ export function matchApproval(intent: PaymentIntent, bytes: Uint8Array): Match {
 
 /** Compares an approval with what landed. Wallets let people change the amount: then it is another approval. */
 export function compareLandedApproval(intent: PaymentIntent, landed: LandedFacts): Match {
-  const { decimals, symbol } = currencyOf(intent)
   const rows = rowsOf(intent, landed).map((row): MatchRow => {
-    if (row.field === 'fee') return { ...row, ok: true, expected: 'paid by the sender', got: `${formatAmount(landed.feeAtomic, decimals)} ${symbol}` }
-    if (row.field === 'instructions' && !landed.succeeded) return { ...row, ok: false, got: 'reverted: nothing was allowed' }
+    if (row.field === 'fee') return { ...row, ok: true, expected: fact('paid_by_sender'), got: amountFact(landed.feeAtomic, currencyOf(intent)) }
+    if (row.field === 'instructions' && !landed.succeeded) return { ...row, ok: false, got: fact('reverted_nothing_allowed') }
     return row
   })
   return conclude(rows, meaningOf(intent, landed))
@@ -77,41 +76,43 @@ export function isApproval({ asset, recipient, amountAtomic }: PaymentIntent, ca
 }
 
 /** The approval as the review tells it. */
-export function describeApproval(bytes: Uint8Array, { symbol, decimals }: { symbol: string; decimals: number }): Step[] {
+export function describeApproval(bytes: Uint8Array, asset: MoneyAsset): Step[] {
   const decoded = decodeTransaction(bytes)
   const approval = decoded.ok ? readApproveCall(decoded.data) : undefined
   if (!decoded.ok || !approval) return []
-  const facts = { spender: approval.spender, amount: `${formatAmount(approval.amountAtomic, decimals)} ${symbol}`, token: decoded.to }
+  const facts = { spender: addressFact(approval.spender), amount: amountFact(approval.amountAtomic, asset), token: addressFact(decoded.to) }
   return [...decoded.steps.filter(({ kind }) => kind === 'fee_limit' || kind === 'fee_price'), { kind: 'approval', facts }]
 }
 
 function rowsOf(intent: PaymentIntent, facts: EvmFacts): MatchRow[] {
   const { asset, amountAtomic } = intent
-  const currency = currencyOf(intent)
   const approval = readApproveCall(facts.data)
-  const spell = (atomic: bigint) => `at most ${formatAmount(atomic, asset.decimals)} ${asset.symbol}`
-  const spellFee = (atomic: bigint) => `at most ${formatAmount(atomic, currency.decimals)} ${currency.symbol}`
   const token = facts.to === asset.address && !asset.native
   const plain = approval !== undefined && facts.valueAtomic === 0n
   return [
-    equalRow('network', intent.network, `eip155:${facts.chainId}`),
-    equalRow('sender', intent.sender, facts.sender ?? intent.sender),
-    equalRow('spender', intent.recipient, approval?.spender ?? 'decided by the contract that is called'),
+    equalRow('network', [intent.network, `eip155:${facts.chainId}`], networkFact),
+    equalRow('sender', [intent.sender, facts.sender ?? intent.sender]),
+    {
+      field: 'spender',
+      ok: approval?.spender === intent.recipient,
+      expected: addressFact(intent.recipient),
+      got: approval ? addressFact(approval.spender) : fact('called_contract_decides'),
+    },
     {
       field: 'amount',
       ok: approval?.amountAtomic === amountAtomic && amountAtomic > 0n,
-      expected: spell(amountAtomic),
-      got: approval ? spell(approval.amountAtomic) : 'decided by the contract that is called',
+      expected: atMost(amountAtomic, asset),
+      got: approval ? atMost(approval.amountAtomic, asset) : fact('called_contract_decides'),
     },
-    { field: 'asset', ok: token, expected: `${asset.symbol}, the token ${asset.address}`, got: token ? `${asset.symbol}, the token ${facts.to}` : facts.to },
-    { field: 'fee', ok: facts.feeBoundAtomic <= intent.maxFeeAtomic, expected: spellFee(intent.maxFeeAtomic), got: spellFee(facts.feeBoundAtomic) },
-    equalRow('feePayer', intent.sender, facts.sender ?? intent.sender),
-    { field: 'expiry', ok: true, expected: 'valid until its nonce is used', got: `nonce ${facts.nonce}` },
+    { field: 'asset', ok: token, expected: tokenFact(asset), got: token ? tokenFact(asset) : addressFact(facts.to) },
+    feeRow(intent, facts),
+    equalRow('feePayer', [intent.sender, facts.sender ?? intent.sender]),
+    { field: 'expiry', ok: true, expected: fact('until_nonce_used'), got: nonceFact(facts.nonce) },
     {
       field: 'instructions',
       ok: plain && facts.gas <= MAX_GAS,
-      expected: 'one approval, which moves nothing',
-      got: plain ? 'one approval, which moves nothing' : `another call (${nameCall(facts.data)})`,
+      expected: fact('approval'),
+      got: plain ? fact('approval') : { code: 'another_call', params: nameCall(facts.data) },
     },
   ]
 }

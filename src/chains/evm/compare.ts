@@ -1,11 +1,11 @@
-import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, fact, moneyOf, type MatchFact } from '#contract/facts.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow } from '../match.ts'
 import { conclude, refuse, withRow } from '../rows.ts'
 import { decodeTransaction } from './decode.ts'
 import { isOneMove } from './erc20.ts'
 import type { LandedFacts } from './landed.ts'
-import { currencyOf, matchRows, meaningOf } from './match.ts'
+import { currencyOf, matchRows, meaningOf, nonceFact } from './match.ts'
 
 /**
  * Compares what a wallet signed with what was shown: the sender's signature over the very fields that were reviewed.
@@ -13,16 +13,21 @@ import { currencyOf, matchRows, meaningOf } from './match.ts'
  */
 export function compareSigned(intent: PaymentIntent, reviewed: Uint8Array, signed: Uint8Array): Match {
   const before = decodeTransaction(reviewed, currencyOf(intent))
-  if (!before.ok) return refuse(`What was reviewed cannot be read: ${before.problem}`, signed)
+  if (!before.ok) return refuse(before.problem, signed, 'reviewed_unreadable')
   const after = decodeTransaction(signed, currencyOf(intent))
   if (!after.ok) return refuse(after.problem, signed)
 
   let rows = matchRows(intent, after)
-  rows = withRow(rows, { field: 'signers', ok: after.form === 'signed', expected: intent.sender, got: after.sender ?? 'not signed' })
-  rows = withRow(rows, { field: 'expiry', ok: before.nonce === after.nonce, expected: `nonce ${before.nonce}`, got: `nonce ${after.nonce}` })
-  rows = withRow(rows, { field: 'fee', ok: describeFee(before) === describeFee(after), expected: describeFee(before), got: describeFee(after) })
+  rows = withRow(rows, {
+    field: 'signers',
+    ok: after.form === 'signed',
+    expected: addressFact(intent.sender),
+    got: after.sender === null ? fact('not_signed') : addressFact(after.sender),
+  })
+  rows = withRow(rows, { field: 'expiry', ok: before.nonce === after.nonce, expected: nonceFact(before.nonce), got: nonceFact(after.nonce) })
+  rows = withRow(rows, { field: 'fee', ok: sameFee(before, after), expected: gasFee(before), got: gasFee(after) })
   const same = before.chainId === after.chainId && before.to === after.to && before.valueAtomic === after.valueAtomic && before.data === after.data
-  if (!same) rows = withRow(rows, { field: 'instructions', ok: false, expected: 'the transaction that was reviewed', got: 'another transaction' })
+  if (!same) rows = withRow(rows, { field: 'instructions', ok: false, expected: fact('reviewed_transaction'), got: fact('another_transaction') })
   return conclude(rows, meaningOf(intent, after))
 }
 
@@ -32,16 +37,15 @@ export function compareSigned(intent: PaymentIntent, reviewed: Uint8Array, signe
  * part of it, or moves nothing and says it did, is no payment.
  */
 export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match {
-  const { decimals, symbol } = currencyOf(intent)
   const rows = matchRows(intent, landed).map((row): MatchRow => {
-    if (row.field === 'fee') return { ...row, ok: true, expected: 'paid by the sender', got: `${formatAmount(landed.feeAtomic, decimals)} ${symbol}` }
-    if (row.field === 'expiry') return { ...row, expected: 'landed in a block', got: `block ${landed.blockHeight}` }
+    if (row.field === 'fee') return { ...row, ok: true, expected: fact('paid_by_sender'), got: amountFact(landed.feeAtomic, currencyOf(intent)) }
+    if (row.field === 'expiry') return { ...row, expected: fact('landed_in_block'), got: { code: 'block', params: { height: landed.blockHeight } } }
     if (row.field === 'amount' && row.ok && landed.succeeded && !intent.asset.native) return movedRow(intent, landed, row)
     if (row.field !== 'instructions') return row
-    if (!landed.succeeded) return { ...row, ok: false, got: 'reverted: nothing was moved' }
+    if (!landed.succeeded) return { ...row, ok: false, got: fact('reverted_nothing_moved') }
     // The chain has judged the gas.
     if (landed.transfer === null || intent.asset.native !== (landed.data === '0x')) return row
-    const kind = intent.asset.native ? 'a plain transfer' : 'one transfer of the token'
+    const kind = fact(intent.asset.native ? 'plain_transfer' : 'one_token_transfer')
     return { ...row, ok: true, expected: kind, got: kind }
   })
   return conclude(rows, meaningOf(intent, landed, intent.maxFeeAtomic))
@@ -51,9 +55,16 @@ function movedRow(intent: PaymentIntent, { moves }: LandedFacts, row: MatchRow):
   const { sender, recipient, amountAtomic, asset } = intent
   if (isOneMove(moves, { from: sender, to: recipient, amountAtomic })) return row
   const arrived = (moves ?? []).filter(({ from, to }) => from === sender && to === recipient).reduce((sum, move) => sum + move.amountAtomic, 0n)
-  return { ...row, ok: false, got: `${formatAmount(arrived, asset.decimals)} ${asset.symbol} by what the token says it moved` }
+  return { ...row, ok: false, got: { code: 'moved_by_token', params: moneyOf(arrived, asset) } }
 }
 
-function describeFee(facts: { gas: bigint; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }): string {
-  return `${facts.gas} gas at ${formatAmount(facts.maxFeePerGas, 9)} gwei, ${formatAmount(facts.maxPriorityFeePerGas, 9)} gwei of it for the validator`
+type GasFee = { gas: bigint; maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
+
+function sameFee(one: GasFee, other: GasFee): boolean {
+  return one.gas === other.gas && one.maxFeePerGas === other.maxFeePerGas && one.maxPriorityFeePerGas === other.maxPriorityFeePerGas
+}
+
+function gasFee({ gas, maxFeePerGas, maxPriorityFeePerGas }: GasFee): MatchFact {
+  const params = { gas: gas.toString(), maxFeePerGas: maxFeePerGas.toString(), maxPriorityFeePerGas: maxPriorityFeePerGas.toString() }
+  return { code: 'gas_fee', params }
 }

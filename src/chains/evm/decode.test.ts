@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { bytesToHex, getAddress, hexToBytes, keccak256, parseTransaction, serializeTransaction, type Hex, type TransactionSerializable } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
+import { addressFact, amountFact, countFact } from '#contract/facts.ts'
 import { evmFacts, evmIntent, evmPayer, evmReviewed } from '#testing/chain-payments.ts'
 import { buildPayment } from './build.ts'
 import { decodeTransaction } from './decode.ts'
@@ -134,17 +135,23 @@ test('a call is told as unknown, never as a transfer', () => {
   expect(decoded).toMatchObject({
     ok: true,
     transfer: null,
-    steps: [{ kind: 'fee_limit' }, { kind: 'fee_price' }, { kind: 'unknown', facts: { call: 'transfer, not in its plain form', bytes: '5' } }],
+    steps: [
+      { kind: 'fee_limit' },
+      { kind: 'fee_price' },
+      { kind: 'unknown', facts: { call: { code: 'call', params: { selector: '0xa9059cbb', call: 'irregular_transfer' } }, bytes: countFact(5) } },
+    ],
   })
 })
+
+const GWEI = { symbol: 'gwei', decimals: 9 }
 
 test('the steps are told in the words of the network’s own currency', () => {
   const decoded = decodeTransaction(evmReviewed, { ...evmIntent.asset, symbol: 'POL' })
   expect(decoded).toMatchObject({
     steps: [
       {},
-      { facts: { maxFeePerGas: '3 gwei', maxPriorityFeePerGas: '1 gwei' } },
-      { kind: 'transfer', facts: { to: evmIntent.recipient, amount: '0.01 POL' } },
+      { facts: { maxFeePerGas: amountFact(3n * 10n ** 9n, GWEI), maxPriorityFeePerGas: amountFact(10n ** 9n, GWEI) } },
+      { kind: 'transfer', facts: { to: addressFact(evmIntent.recipient), amount: amountFact(10n ** 16n, { symbol: 'POL', decimals: 18 }) } },
     ],
   })
 })

@@ -3,7 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { hexToBytes, serializeTransaction, type Hex, type TransactionSerializableEIP1559 } from 'viem'
 import { checksumAddress, EVM_NATIVE } from '#contract/address.ts'
-import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, countFact, textFact, type MatchFact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Asset } from '#contract/network.ts'
 import type { Step, Transfer } from '../match.ts'
 import { nameCall, readTransferCall } from './erc20.ts'
@@ -37,6 +37,8 @@ export type Decoded = ({ ok: true } & EvmFacts) | { ok: false; problem: string }
 /** The largest transaction nodes pass on. */
 const MAX_BYTES = 128 * 1024
 const MAX_UINT64 = 2n ** 64n - 1n
+/** What fees per gas are told in, though they are wei. */
+const GWEI = { symbol: 'gwei', decimals: 9 }
 const HALF_ORDER = secp256k1.Point.Fn.ORDER / 2n
 
 /**
@@ -161,10 +163,10 @@ export function describeFacts({ value, ...fields }: Described, native: Asset, to
     feeBoundAtomic: feeBoundAtomic(fields),
     transfer: readTransfer({ sender, to, value, data }),
     steps: [
-      { kind: 'fee_limit', facts: { gas: gas.toString() } },
+      { kind: 'fee_limit', facts: { gas: textFact(gas.toString()) } },
       {
         kind: 'fee_price',
-        facts: { maxFeePerGas: `${formatAmount(maxFeePerGas, 9)} gwei`, maxPriorityFeePerGas: `${formatAmount(maxPriorityFeePerGas, 9)} gwei` },
+        facts: { maxFeePerGas: amountFact(maxFeePerGas, GWEI), maxPriorityFeePerGas: amountFact(maxPriorityFeePerGas, GWEI) },
       },
       describeTransfer({ to, value, data }, native, tokens),
     ],
@@ -181,11 +183,14 @@ export function readTransfer({ sender, to, value, data }: Moving & { sender: str
 }
 
 function describeTransfer({ to, value, data }: Moving, native: Asset, tokens: readonly Asset[]): Step {
-  const amount = `${formatAmount(value, native.decimals)} ${native.symbol}`
-  if (data === '0x') return { kind: 'transfer', facts: { to, amount } }
+  const amount = amountFact(value, native)
+  if (data === '0x') return { kind: 'transfer', facts: { to: addressFact(to), amount } }
   const call = value === 0n ? readTransferCall(data) : undefined
-  if (!call) return { kind: 'unknown', facts: { to, amount, call: nameCall(data), bytes: ((data.length - 2) / 2).toString() } }
+  if (!call) {
+    const bytes = countFact((data.length - 2) / 2)
+    return { kind: 'unknown', facts: { to: addressFact(to), amount, call: { code: 'call', params: nameCall(data) }, bytes } }
+  }
   const token = tokens.find(({ address }) => address === to)
-  const units = token ? `${formatAmount(call.amountAtomic, token.decimals)} ${token.symbol}` : `${call.amountAtomic} of the smallest units`
-  return { kind: 'token_transfer', facts: { to: call.recipient, amount: units, token: to } }
+  const units: MatchFact = token ? amountFact(call.amountAtomic, token) : { code: 'smallest_units', params: { amountAtomic: call.amountAtomic.toString() } }
+  return { kind: 'token_transfer', facts: { to: addressFact(call.recipient), amount: units, token: addressFact(to) } }
 }

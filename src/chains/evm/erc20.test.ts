@@ -9,6 +9,7 @@ import {
   type TransactionSerializable,
 } from 'viem'
 import { describe, expect, test } from 'vitest'
+import { addressFact, amountFact, fact, moneyOf, networkFact } from '#contract/facts.ts'
 import { evmFacts, evmIntent, evmPayer, evmStranger, failing } from '#testing/chain-payments.ts'
 import { buildPayment } from './build.ts'
 import { compareLanded, compareSigned } from './compare.ts'
@@ -37,13 +38,25 @@ test('the built bytes are those viem writes, with the calldata byte by byte', ()
   })
 })
 
+const both = <F>(fact: F) => [fact, fact]
+
 test('the steps call a known token by its name, and an unknown one by its address', () => {
   const stepOf = (tokens: (typeof USDC)[]) => {
     const decoded = decodeTransaction(reviewed, evmIntent.asset, tokens)
     return decoded.ok ? decoded.steps[2] : undefined
   }
-  expect(stepOf([USDC])).toEqual({ kind: 'token_transfer', facts: { to: recipient, amount: '1.5 USDC', token: USDC.address } })
-  expect(stepOf([])).toEqual({ kind: 'token_transfer', facts: { to: recipient, amount: '1500000 of the smallest units', token: USDC.address } })
+  expect(stepOf([USDC])).toEqual({
+    kind: 'token_transfer',
+    facts: { to: addressFact(recipient), amount: amountFact(1_500_000n, USDC), token: addressFact(USDC.address) },
+  })
+  expect(stepOf([])).toEqual({
+    kind: 'token_transfer',
+    facts: {
+      to: addressFact(recipient),
+      amount: { code: 'smallest_units', params: { amountAtomic: '1500000' } },
+      token: addressFact(USDC.address),
+    },
+  })
 })
 
 test('a token is not paid to its own contract', () => {
@@ -54,26 +67,34 @@ test('a token is not paid to its own contract', () => {
 })
 
 describe('matchTransaction', () => {
-  test('holds for the payment that was asked for, with both values of every property in words', () => {
+  test('holds for the payment that was asked for, with both values of every property as facts', () => {
     const { ok, rows } = matchTransaction(intent, reviewed)
     expect(ok).toBe(true)
     expect(Object.fromEntries(rows.map(({ field, expected, got }) => [field, [expected, got]]))).toEqual({
-      network: ['eip155:31337', 'eip155:31337'],
-      sender: [sender, sender],
-      recipient: [recipient, recipient],
-      amount: ['1.5 USDC', '1.5 USDC'],
-      asset: [`USDC, the token ${USDC.address}`, `USDC, the token ${USDC.address}`],
-      fee: ['at most 0.001 ETH', 'at most 0.000195 ETH'],
-      feePayer: [sender, sender],
-      signers: [sender, sender],
-      expiry: ['valid until its nonce is used', 'nonce 7'],
-      instructions: ['one transfer of the token within 1000000 gas', 'one transfer of the token with 65000 gas'],
+      network: both(networkFact('eip155:31337')),
+      sender: both(addressFact(sender)),
+      recipient: both(addressFact(recipient)),
+      amount: both(amountFact(1_500_000n, USDC)),
+      asset: both({ code: 'token', params: { address: USDC.address, symbol: 'USDC', token2022: false } }),
+      fee: [
+        { code: 'at_most', params: moneyOf('1000000000000000', evmIntent.asset) },
+        { code: 'at_most', params: moneyOf('195000000000000', evmIntent.asset) },
+      ],
+      feePayer: both(addressFact(sender)),
+      signers: both(addressFact(sender)),
+      expiry: [fact('until_nonce_used'), { code: 'nonce', params: { nonce: 7 } }],
+      instructions: [
+        { code: 'token_transfer_within', params: { gas: '1000000' } },
+        { code: 'token_transfer_with', params: { gas: '65000' } },
+      ],
     })
   })
 
   test('tells the fee in the currency of the network', () => {
     const currency = { ...evmIntent.asset, symbol: 'POL' }
-    expect(matchTransaction({ ...intent, currency }, reviewed).rows).toContainEqual(expect.objectContaining({ field: 'fee', got: 'at most 0.000195 POL' }))
+    expect(matchTransaction({ ...intent, currency }, reviewed).rows).toContainEqual(
+      expect.objectContaining({ field: 'fee', got: { code: 'at_most', params: moneyOf('195000000000000', currency) } }),
+    )
   })
 
   const padded = (word: string) => word.padStart(64, '0')
@@ -110,7 +131,10 @@ describe('matchTransaction', () => {
 
   test('names a call that lets somebody take tokens later', () => {
     const { rows } = match({ data: `0x095ea7b3${'00'.repeat(64)}` })
-    expect(rows.find(({ field }) => field === 'instructions')?.got).toBe('a contract call of 68 bytes (approve: lets somebody take tokens later)')
+    expect(rows.find(({ field }) => field === 'instructions')?.got).toEqual({
+      code: 'contract_call',
+      params: { selector: '0x095ea7b3', call: 'approve', bytes: 68 },
+    })
   })
 
   test('a payment in ether is not paid in a token, whatever the bytes say', () => {
@@ -200,7 +224,7 @@ describe('compareLanded', () => {
 
   test('tells what arrived instead', () => {
     const { rows } = compare([log(sender, recipient, 1_485_000n), log(sender, evmStranger.address, 15_000n)])
-    expect(rows.find(({ field }) => field === 'amount')?.got).toBe('1.485 USDC by what the token says it moved')
+    expect(rows.find(({ field }) => field === 'amount')?.got).toEqual({ code: 'moved_by_token', params: moneyOf(1_485_000n, USDC) })
   })
 
   test('a rollup’s charge for the data is part of the fee', () => {

@@ -1,4 +1,5 @@
 import { checksumAddress } from '#contract/address.ts'
+import type { CallName } from '#contract/facts.ts'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 
 /** What a call of `transfer(address,uint256)` moves. */
@@ -46,24 +47,24 @@ export function isOneMove(moves: readonly TokenMove[] | undefined, wanted: Token
   return move !== undefined && more.length === 0 && move.from === wanted.from && move.to === wanted.to && move.amountAtomic === wanted.amountAtomic
 }
 
-/** Calls that hand a token, or the right to take it, to somebody. They are never a payment; their names are for whoever reads the refusal. */
-const CALLS: Readonly<Record<string, string>> = {
-  '0xa9059cbb': 'transfer, not in its plain form',
-  '0x095ea7b3': 'approve: lets somebody take tokens later',
-  '0x39509351': 'increaseAllowance: lets somebody take more tokens later',
-  '0xd505accf': 'permit: lets somebody take tokens later',
-  '0x8fcbaf0c': 'permit: lets somebody take tokens later',
-  '0x2b67b570': 'permit (Permit2): lets somebody take tokens later',
-  '0x87517c45': 'approve (Permit2): lets somebody take tokens later',
-  '0xa22cb465': 'setApprovalForAll: lets somebody take everything later',
-  '0x23b872dd': 'transferFrom',
-  '0xe3ee160e': 'transferWithAuthorization',
-  '0xcf092995': 'transferWithAuthorization',
+/** Calls that hand a token, or the right to take it, to another account. They are never a payment; a refusal names them. */
+const CALLS: Readonly<Record<string, CallName>> = {
+  '0xa9059cbb': 'irregular_transfer',
+  '0x095ea7b3': 'approve',
+  '0x39509351': 'increase_allowance',
+  '0xd505accf': 'permit',
+  '0x8fcbaf0c': 'permit',
+  '0x2b67b570': 'permit2_permit',
+  '0x87517c45': 'permit2_approve',
+  '0xa22cb465': 'approve_all',
+  '0x23b872dd': 'transfer_from',
+  '0xe3ee160e': 'transfer_with_authorization',
+  '0xcf092995': 'transfer_with_authorization',
   '0xac9650d8': 'multicall',
 }
 
-/** What a call is named, as far as this program knows its selector. */
-export function nameCall(data: Hex): string {
+/** The selector of a call, and what it means; null where this program does not know it. */
+export function nameCall(data: Hex): { selector: string; call: CallName | null } {
   const selector = data.slice(0, 10).toLowerCase()
-  return CALLS[selector] ?? selector
+  return { selector, call: CALLS[selector] ?? null }
 }

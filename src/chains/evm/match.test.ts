@@ -1,30 +1,39 @@
 import { hexToBytes, serializeTransaction, type Hex, type TransactionSerializable } from 'viem'
 import { describe, expect, test } from 'vitest'
+import { addressFact, amountFact, fact, moneyOf, networkFact } from '#contract/facts.ts'
 import { evmFacts, evmIntent, evmPayer, evmReviewed, evmStranger, failing } from '#testing/chain-payments.ts'
 import { buildPayment } from './build.ts'
 import { compareLanded, compareSigned } from './compare.ts'
 import { decodeLanded, type ChainReceipt, type ChainTransaction } from './landed.ts'
 import { matchTransaction } from './match.ts'
 
+const ETH = { symbol: 'ETH', decimals: 18 }
+const both = <F>(fact: F) => [fact, fact]
 const fields = { type: 'eip1559', chainId: 31337, to: evmIntent.recipient as Hex, value: evmIntent.amountAtomic, ...evmFacts } as const
 const match = (change: Partial<TransactionSerializable>) =>
   matchTransaction(evmIntent, hexToBytes(serializeTransaction({ ...fields, ...change } as TransactionSerializable)))
 
 describe('matchTransaction', () => {
-  test('holds for the payment that was asked for, with both values of every property in words', () => {
+  test('holds for the payment that was asked for, with both values of every property as facts', () => {
     const { ok, rows } = matchTransaction(evmIntent, evmReviewed)
     expect(ok).toBe(true)
     expect(Object.fromEntries(rows.map(({ field, expected, got }) => [field, [expected, got]]))).toEqual({
-      network: ['eip155:31337', 'eip155:31337'],
-      sender: [evmPayer.address, evmPayer.address],
-      recipient: [evmIntent.recipient, evmIntent.recipient],
-      amount: ['0.01 ETH', '0.01 ETH'],
-      asset: ['ETH', 'ETH'],
-      fee: ['at most 0.001 ETH', 'at most 0.000063 ETH'],
-      feePayer: [evmPayer.address, evmPayer.address],
-      signers: [evmPayer.address, evmPayer.address],
-      expiry: ['valid until its nonce is used', 'nonce 7'],
-      instructions: ['a plain transfer within 1000000 gas', 'a plain transfer with 21000 gas'],
+      network: both(networkFact('eip155:31337')),
+      sender: both(addressFact(evmPayer.address)),
+      recipient: both(addressFact(evmIntent.recipient)),
+      amount: both(amountFact('10000000000000000', ETH)),
+      asset: both({ code: 'currency', params: { symbol: 'ETH' } }),
+      fee: [
+        { code: 'at_most', params: moneyOf('1000000000000000', ETH) },
+        { code: 'at_most', params: moneyOf('63000000000000', ETH) },
+      ],
+      feePayer: both(addressFact(evmPayer.address)),
+      signers: both(addressFact(evmPayer.address)),
+      expiry: [fact('until_nonce_used'), { code: 'nonce', params: { nonce: 7 } }],
+      instructions: [
+        { code: 'plain_transfer_within', params: { gas: '1000000' } },
+        { code: 'plain_transfer_with', params: { gas: '21000' } },
+      ],
     })
   })
 
@@ -48,7 +57,7 @@ describe('matchTransaction', () => {
   test('blocks what it cannot read', () => {
     expect(matchTransaction(evmIntent, new Uint8Array())).toMatchObject({
       ok: false,
-      rows: [{ field: 'instructions', ok: false, got: 'This is not an EIP-1559 transaction.' }],
+      rows: [{ field: 'instructions', ok: false, got: { code: 'unreadable', params: { problem: 'This is not an EIP-1559 transaction.' } } }],
     })
   })
 

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { EVM_NATIVE } from '#contract/address.ts'
-import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, fact, moneyOf, networkFact, type MatchFact } from '#contract/facts.ts'
 import { familyOf, NATIVE_ETH, type Asset } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow } from '../match.ts'
@@ -23,14 +23,14 @@ export function matchTransaction(intent: PaymentIntent, bytes: Uint8Array): Matc
 export function matchRows(intent: PaymentIntent, facts: EvmFacts): MatchRow[] {
   const currency = currencyOf(intent)
   return [
-    equalRow('network', intent.network, `eip155:${facts.chainId}`),
+    equalRow('network', [intent.network, `eip155:${facts.chainId}`], networkFact),
     // An unsigned transaction names no sender: the wallet is asked for this account, and the signature is checked against it.
-    equalRow('sender', intent.sender, facts.sender ?? intent.sender),
+    equalRow('sender', [intent.sender, facts.sender ?? intent.sender]),
     ...(intent.asset.native ? nativeRows(intent, facts, currency) : tokenRows(intent, facts, currency)),
     feeRow(intent, facts),
-    equalRow('feePayer', intent.sender, facts.sender ?? intent.sender),
-    equalRow('signers', intent.sender, facts.sender ?? intent.sender),
-    { field: 'expiry', ok: true, expected: 'valid until its nonce is used', got: `nonce ${facts.nonce}` },
+    equalRow('feePayer', [intent.sender, facts.sender ?? intent.sender]),
+    equalRow('signers', [intent.sender, facts.sender ?? intent.sender]),
+    { field: 'expiry', ok: true, expected: fact('until_nonce_used'), got: nonceFact(facts.nonce) },
     instructionsRow(intent, facts),
   ]
 }
@@ -39,12 +39,12 @@ function nativeRows(intent: PaymentIntent, facts: EvmFacts, currency: Asset): Ma
   const plain = facts.data === '0x'
   return [
     recipientRow(intent, facts.to),
-    amountRow(intent, { atomic: facts.valueAtomic, words: spell(facts.valueAtomic, currency) }),
+    amountRow(intent, { atomic: facts.valueAtomic, fact: amountFact(facts.valueAtomic, currency) }),
     {
       field: 'asset',
       ok: intent.asset.address === EVM_NATIVE && plain,
-      expected: intent.asset.symbol,
-      got: plain ? currency.symbol : facts.transfer ? `the token ${facts.to}` : 'decided by the contract that is called',
+      expected: currencyFact(intent.asset.symbol),
+      got: plain ? currencyFact(currency.symbol) : facts.transfer ? tokenFact({ address: facts.to, symbol: null }) : fact('called_contract_decides'),
     },
   ]
 }
@@ -53,72 +53,94 @@ function nativeRows(intent: PaymentIntent, facts: EvmFacts, currency: Asset): Ma
 function tokenRows(intent: PaymentIntent, facts: EvmFacts, currency: Asset): MatchRow[] {
   const { transfer, data } = facts
   if (data === '0x') {
-    const words = spell(facts.valueAtomic, currency)
     return [
       recipientRow(intent, facts.to),
-      amountRow(intent, { atomic: null, words }),
-      { field: 'asset', ok: false, expected: describeToken(intent.asset), got: currency.symbol },
+      amountRow(intent, { atomic: null, fact: amountFact(facts.valueAtomic, currency) }),
+      { field: 'asset', ok: false, expected: tokenFact(intent.asset), got: currencyFact(currency.symbol) },
     ]
   }
   const own = facts.to === intent.asset.address
   const amount = transfer && {
     atomic: own ? transfer.amountAtomic : null,
-    words: own ? spell(transfer.amountAtomic, intent.asset) : `${transfer.amountAtomic} of the smallest units of another token`,
+    fact: own ? amountFact(transfer.amountAtomic, intent.asset) : otherUnits(transfer.amountAtomic),
   }
   return [
-    recipientRow(intent, transfer?.recipient ?? 'decided by the contract that is called'),
-    amountRow(intent, amount ?? { atomic: null, words: 'decided by the contract that is called' }),
+    recipientRow(intent, transfer?.recipient ?? null),
+    amountRow(intent, amount ?? { atomic: null, fact: fact('called_contract_decides') }),
     {
       field: 'asset',
       ok: own && transfer !== null && intent.asset.address !== EVM_NATIVE,
-      expected: describeToken(intent.asset),
-      got: own ? describeToken(intent.asset) : `the contract ${facts.to}`,
+      expected: tokenFact(intent.asset),
+      got: own ? tokenFact(intent.asset) : { code: 'contract', params: { address: facts.to } },
     },
   ]
 }
 
-function recipientRow({ recipient, sender, asset }: PaymentIntent, got: string): MatchRow {
-  // What is sent to a token's own contract is lost.
-  return { field: 'recipient', ok: got === recipient && got !== sender && got !== asset.address, expected: recipient, got }
+/** `got`: null where the contract that is called decides it. */
+function recipientRow({ recipient, sender, asset }: PaymentIntent, got: string | null): MatchRow {
+  return {
+    field: 'recipient',
+    // What is sent to a token's own contract is lost.
+    ok: got === recipient && got !== sender && got !== asset.address,
+    expected: addressFact(recipient),
+    got: got === null ? fact('called_contract_decides') : addressFact(got),
+  }
 }
 
-function amountRow(intent: PaymentIntent, got: { atomic: bigint | null; words: string }): MatchRow {
+function amountRow(intent: PaymentIntent, got: { atomic: bigint | null; fact: MatchFact }): MatchRow {
   const { amountAtomic, asset } = intent
-  return { field: 'amount', ok: got.atomic === amountAtomic && amountAtomic > 0n, expected: spell(amountAtomic, asset), got: got.words }
+  return { field: 'amount', ok: got.atomic === amountAtomic && amountAtomic > 0n, expected: amountFact(amountAtomic, asset), got: got.fact }
 }
 
 function instructionsRow({ asset }: PaymentIntent, { data, gas, transfer, valueAtomic }: EvmFacts): MatchRow {
-  const kind = asset.native ? 'a plain transfer' : 'one transfer of the token'
+  const [within, withGas] = asset.native
+    ? (['plain_transfer_within', 'plain_transfer_with'] as const)
+    : (['token_transfer_within', 'token_transfer_with'] as const)
   const understood = asset.native ? data === '0x' : data !== '0x' && transfer !== null
   return {
     field: 'instructions',
     ok: understood && gas >= MIN_GAS && gas <= MAX_GAS,
-    expected: `${kind} within ${MAX_GAS} gas`,
-    got: understood ? `${kind} with ${gas} gas` : describeCall(data, valueAtomic),
+    expected: { code: within, params: { gas: MAX_GAS.toString() } },
+    got: understood ? { code: withGas, params: { gas: gas.toString() } } : callFact(data, valueAtomic),
   }
 }
 
-function describeCall(data: Hex, valueAtomic: bigint): string {
-  if (data === '0x') return 'a plain transfer'
-  const words = readTransferCall(data) ? (valueAtomic > 0n ? 'transfer, with value beside it' : 'transfer of a token') : nameCall(data)
-  return `a contract call of ${(data.length - 2) / 2} bytes (${words})`
+function callFact(data: Hex, valueAtomic: bigint): MatchFact {
+  if (data === '0x') return fact('plain_transfer')
+  const { selector, call: named } = nameCall(data)
+  const call = readTransferCall(data) ? (valueAtomic > 0n ? 'transfer_with_value' : 'transfer') : named
+  return { code: 'contract_call', params: { selector, call, bytes: (data.length - 2) / 2 } }
 }
 
-function describeToken({ symbol, address }: Asset): string {
-  return `${symbol}, the token ${address}`
+export function currencyFact(symbol: string): MatchFact {
+  return { code: 'currency', params: { symbol } }
 }
 
-function spell(atomic: bigint, { decimals, symbol }: Asset): string {
-  return `${formatAmount(atomic, decimals)} ${symbol}`
+/** `symbol`: null for a token that nobody named. */
+export function tokenFact({ address, symbol }: { address: string; symbol: string | null }): MatchFact {
+  return { code: 'token', params: { address, symbol, token2022: false } }
 }
 
-function feeRow(intent: PaymentIntent, facts: EvmFacts): MatchRow {
-  const { decimals, symbol } = currencyOf(intent)
+export function nonceFact(nonce: number): MatchFact {
+  return { code: 'nonce', params: { nonce } }
+}
+
+export function atMost(atomic: bigint, asset: Asset): MatchFact {
+  return { code: 'at_most', params: moneyOf(atomic, asset) }
+}
+
+/** An amount of a token whose decimals are not known. */
+function otherUnits(atomic: bigint): MatchFact {
+  return { code: 'smallest_units', params: { amountAtomic: atomic.toString() } }
+}
+
+export function feeRow(intent: PaymentIntent, facts: EvmFacts): MatchRow {
+  const currency = currencyOf(intent)
   return {
     field: 'fee',
     ok: facts.feeBoundAtomic <= intent.maxFeeAtomic,
-    expected: `at most ${formatAmount(intent.maxFeeAtomic, decimals)} ${symbol}`,
-    got: `at most ${formatAmount(facts.feeBoundAtomic, decimals)} ${symbol}`,
+    expected: atMost(intent.maxFeeAtomic, currency),
+    got: atMost(facts.feeBoundAtomic, currency),
   }
 }
 

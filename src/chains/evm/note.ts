@@ -1,13 +1,13 @@
 import { keccak256, stringToBytes, type Hex } from 'viem'
 import { checksumAddress } from '#contract/address.ts'
-import { formatAmount } from '#contract/amount.ts'
+import { amountFact, fact, networkFact, textFact } from '#contract/facts.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
 import { decodeTransaction, type EvmFacts } from './decode.ts'
 import { MAX_GAS } from './fee.ts'
 import type { LandedFacts } from './landed.ts'
-import { currencyOf } from './match.ts'
+import { currencyOf, feeRow, nonceFact } from './match.ts'
 
 /**
  * A note of a payee to a payer, told by the Keccak-256 of its text as the data of a transaction without value. It moves nothing.
@@ -23,10 +23,9 @@ export function matchNote(intent: PaymentIntent, bytes: Uint8Array): Match {
 
 /** Compares a note with what landed. */
 export function compareLandedNote(intent: PaymentIntent, landed: LandedFacts): Match {
-  const { decimals, symbol } = currencyOf(intent)
   const rows = rowsOf(intent, landed).map((row): MatchRow => {
-    if (row.field === 'fee') return { ...row, ok: true, expected: 'paid by the sender', got: `${formatAmount(landed.feeAtomic, decimals)} ${symbol}` }
-    if (row.field === 'instructions' && !landed.succeeded) return { ...row, ok: false, got: 'reverted' }
+    if (row.field === 'fee') return { ...row, ok: true, expected: fact('paid_by_sender'), got: amountFact(landed.feeAtomic, currencyOf(intent)) }
+    if (row.field === 'instructions' && !landed.succeeded) return { ...row, ok: false, got: fact('reverted') }
     return row
   })
   return conclude(rows, meaningOf(intent, landed))
@@ -39,26 +38,25 @@ export function isNote({ recipient, paymentId }: PaymentIntent, call: { to: stri
 
 function rowsOf(intent: PaymentIntent, facts: EvmFacts): MatchRow[] {
   const currency = currencyOf(intent)
-  const spell = (atomic: bigint) => `${formatAmount(atomic, currency.decimals)} ${currency.symbol}`
   const said = facts.data === dataOf(intent.paymentId)
   return [
-    equalRow('network', intent.network, `eip155:${facts.chainId}`),
-    equalRow('sender', intent.sender, facts.sender ?? intent.sender),
-    equalRow('recipient', intent.recipient, facts.to),
-    { field: 'amount', ok: facts.valueAtomic === 0n && intent.amountAtomic === 0n, expected: spell(0n), got: spell(facts.valueAtomic) },
+    equalRow('network', [intent.network, `eip155:${facts.chainId}`], networkFact),
+    equalRow('sender', [intent.sender, facts.sender ?? intent.sender]),
+    equalRow('recipient', [intent.recipient, facts.to]),
     {
-      field: 'fee',
-      ok: facts.feeBoundAtomic <= intent.maxFeeAtomic,
-      expected: `at most ${spell(intent.maxFeeAtomic)}`,
-      got: `at most ${spell(facts.feeBoundAtomic)}`,
+      field: 'amount',
+      ok: facts.valueAtomic === 0n && intent.amountAtomic === 0n,
+      expected: amountFact(0n, currency),
+      got: amountFact(facts.valueAtomic, currency),
     },
-    { field: 'memo', ok: said, expected: intent.paymentId, got: said ? intent.paymentId : facts.data },
-    { field: 'expiry', ok: true, expected: 'valid until its nonce is used', got: `nonce ${facts.nonce}` },
+    feeRow(intent, facts),
+    { field: 'memo', ok: said, expected: textFact(intent.paymentId), got: said ? textFact(intent.paymentId) : { code: 'data', params: { data: facts.data } } },
+    { field: 'expiry', ok: true, expected: fact('until_nonce_used'), got: nonceFact(facts.nonce) },
     {
       field: 'instructions',
       ok: said && facts.gas <= MAX_GAS,
-      expected: 'a note, which moves nothing',
-      got: said ? 'a note, which moves nothing' : 'another call',
+      expected: fact('note'),
+      got: said ? fact('note') : fact('unnamed_call'),
     },
   ]
 }

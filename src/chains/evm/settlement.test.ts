@@ -1,5 +1,6 @@
 import { hexToBytes, serializeTransaction, type Hex } from 'viem'
 import { expect, test } from 'vitest'
+import { addressFact, amountFact } from '#contract/facts.ts'
 import type { Asset } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import { callOf, type VerifiedAuthorization } from './authorization.ts'
@@ -80,5 +81,10 @@ test.each<[string, Partial<VerifiedAuthorization>, string]>([
 })
 
 test('the review tells whose tokens move where', () => {
-  expect(describeSettlement(authorization, USDC)[0]?.facts).toEqual({ from: PAYER, to: PAYEE, amount: '1 USDC', token: USDC.address })
+  expect(describeSettlement(authorization, USDC)[0]?.facts).toEqual({
+    from: addressFact(PAYER),
+    to: addressFact(PAYEE),
+    amount: amountFact(1_000_000n, USDC),
+    token: addressFact(USDC.address),
+  })
 })

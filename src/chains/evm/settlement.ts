@@ -1,10 +1,10 @@
-import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, fact, networkFact, type MoneyAsset } from '#contract/facts.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow, Step } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
 import { callOf, type Authorization } from './authorization.ts'
 import { decodeTransaction } from './decode.ts'
-import { currencyOf } from './match.ts'
+import { currencyFact, currencyOf, feeRow, nonceFact } from './match.ts'
 
 /**
  * Compares the transaction by which a payee collects what a payer has authorized with the authorization itself. `ok` means: on this chain it
@@ -20,32 +20,40 @@ export function matchSettlement(intent: PaymentIntent, authorization: Authorizat
   const isCall = calls.some(({ to, data }) => decoded.data === data.toLowerCase() && decoded.to.toLowerCase() === to.toLowerCase())
   const exact = isCall && decoded.valueAtomic === 0n
   const token = authorization.token.toLowerCase() === intent.asset.address.toLowerCase()
-  const spell = (atomic: bigint) => `${formatAmount(atomic, intent.asset.decimals)} ${intent.asset.symbol}`
-  const spellFee = (atomic: bigint) => `at most ${formatAmount(atomic, currency.decimals)} ${currency.symbol}`
   const rows: MatchRow[] = [
-    equalRow('network', intent.network, `eip155:${decoded.chainId}`),
-    equalRow('recipient', intent.recipient, authorization.to),
+    equalRow('network', [intent.network, `eip155:${decoded.chainId}`], networkFact),
+    equalRow('recipient', [intent.recipient, authorization.to]),
     {
       field: 'amount',
       ok: authorization.amountAtomic === intent.amountAtomic && intent.amountAtomic > 0n,
-      expected: spell(intent.amountAtomic),
-      got: spell(authorization.amountAtomic),
+      expected: amountFact(intent.amountAtomic, intent.asset),
+      got: amountFact(authorization.amountAtomic, intent.asset),
     },
-    { field: 'asset', ok: token && !intent.asset.native, expected: intent.asset.symbol, got: token ? intent.asset.symbol : authorization.token },
-    { field: 'fee', ok: decoded.feeBoundAtomic <= intent.maxFeeAtomic, expected: spellFee(intent.maxFeeAtomic), got: spellFee(decoded.feeBoundAtomic) },
-    equalRow('feePayer', intent.sender, decoded.sender ?? intent.sender),
-    { field: 'expiry', ok: true, expected: 'valid until its nonce is used', got: `nonce ${decoded.nonce}` },
+    {
+      field: 'asset',
+      ok: token && !intent.asset.native,
+      expected: currencyFact(intent.asset.symbol),
+      got: token ? currencyFact(intent.asset.symbol) : addressFact(authorization.token),
+    },
+    feeRow(intent, decoded),
+    equalRow('feePayer', [intent.sender, decoded.sender ?? intent.sender]),
+    { field: 'expiry', ok: true, expected: fact('until_nonce_used'), got: nonceFact(decoded.nonce) },
     {
       field: 'instructions',
       ok: exact,
-      expected: 'the payer’s authorization, carried out, and nothing else',
-      got: exact ? 'the payer’s authorization, carried out, and nothing else' : 'another call',
+      expected: fact('authorization_executed'),
+      got: exact ? fact('authorization_executed') : fact('unnamed_call'),
     },
   ]
   return conclude(rows, ['evm-settlement', intent.network, intent.sender, decoded.to.toLowerCase(), decoded.data, decoded.valueAtomic.toString()])
 }
 
 /** The collection as the review tells it. */
-export function describeSettlement({ from, to, amountAtomic, token }: Authorization, { symbol, decimals }: { symbol: string; decimals: number }): Step[] {
-  return [{ kind: 'token_transfer', facts: { from, to, amount: `${formatAmount(amountAtomic, decimals)} ${symbol}`, token } }]
+export function describeSettlement({ from, to, amountAtomic, token }: Authorization, asset: MoneyAsset): Step[] {
+  return [
+    {
+      kind: 'token_transfer',
+      facts: { from: addressFact(from), to: addressFact(to), amount: amountFact(amountAtomic, asset), token: addressFact(token) },
+    },
+  ]
 }

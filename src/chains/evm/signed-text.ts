@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { Hex } from 'viem'
+import { fact, signedTime, type MatchFact } from '#contract/facts.ts'
 import { JsonProblem, parseJson } from '#contract/json.ts'
 
 /** What a wallet signs as a message, kept and compared as the canonical JSON of its fields: one text for one meaning. */
@@ -43,7 +44,8 @@ export function readSignedText<S extends v.GenericSchema>(
   return same ? { ok: true, value: result.output } : { ok: false, problem: 'The authorization is not spelled in its canonical form.' }
 }
 
-export function spellTime(seconds: bigint): string {
-  const at = Number(seconds) * 1000
-  return at < 8.64e15 ? new Date(at).toISOString() : 'for ever'
+/** Until when something that was signed is valid. */
+export function untilFact(seconds: bigint): MatchFact {
+  const at = signedTime(seconds)
+  return at === null ? fact('no_expiry') : { code: 'until', params: { at } }
 }

@@ -1,6 +1,7 @@
 import { hexToBytes, recoverTypedDataAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
+import { addressFact, amountFact } from '#contract/facts.ts'
 import type { Asset } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import {
@@ -98,6 +99,9 @@ test('a malleated signature, a short one and an odd last byte are nobody’s', a
 
 test('the review tells it as one transfer', () => {
   expect(describeAuthorization(encodeAuthorization(authorization()), USDC)).toEqual([
-    { kind: 'token_transfer', facts: { from: payer.address, to: payee, amount: '1.5 USDC', token: USDC.address } },
+    {
+      kind: 'token_transfer',
+      facts: { from: addressFact(payer.address), to: addressFact(payee), amount: amountFact(1_500_000n, USDC), token: addressFact(USDC.address) },
+    },
   ])
 })

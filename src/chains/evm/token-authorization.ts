@@ -2,13 +2,14 @@ import { secp256k1 } from '@noble/curves/secp256k1.js'
 import * as v from 'valibot'
 import { hashDomain, hashTypedData, hexToBytes, type Hex } from 'viem'
 import { publicKeyToAddress } from 'viem/utils'
-import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, fact, networkFact, type MoneyAsset } from '#contract/facts.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { chainIdOf, type NetworkId } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow, Step } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
-import { addressText, bytes32Text, chainIdNumber, digitsText, readSignedText, spellTime } from './signed-text.ts'
+import { currencyFact } from './match.ts'
+import { addressText, bytes32Text, chainIdNumber, digitsText, readSignedText, untilFact } from './signed-text.ts'
 import { AUTHORIZATION_TYPES } from './signed-types.ts'
 
 const DOMAIN_TYPES = {
@@ -92,36 +93,55 @@ export function matchAuthorization(intent: PaymentIntent, bytes: Uint8Array, lat
   const decoded = decodeAuthorization(bytes)
   if (!decoded.ok) return refuse(decoded.problem, bytes)
   const { domain, message } = decoded.authorization
-  const { symbol, decimals } = intent.asset
+  const { asset } = intent
   const token = domain.verifyingContract.toLowerCase() === intent.asset.address.toLowerCase()
-  const spell = (atomic: bigint) => `${formatAmount(atomic, decimals)} ${symbol}`
   const rows: MatchRow[] = [
-    equalRow('network', intent.network, `eip155:${domain.chainId}`),
-    equalRow('sender', intent.sender, message.from),
-    { field: 'recipient', ok: message.to === intent.recipient && message.to !== intent.sender, expected: intent.recipient, got: message.to },
-    { field: 'amount', ok: message.value === intent.amountAtomic && message.value > 0n, expected: spell(intent.amountAtomic), got: spell(message.value) },
-    { field: 'asset', ok: token && !intent.asset.native, expected: symbol, got: token ? symbol : domain.verifyingContract },
-    { field: 'fee', ok: true, expected: 'nothing', got: 'nothing' },
+    equalRow('network', [intent.network, `eip155:${domain.chainId}`], networkFact),
+    equalRow('sender', [intent.sender, message.from]),
+    {
+      field: 'recipient',
+      ok: message.to === intent.recipient && message.to !== intent.sender,
+      expected: addressFact(intent.recipient),
+      got: addressFact(message.to),
+    },
+    {
+      field: 'amount',
+      ok: message.value === intent.amountAtomic && message.value > 0n,
+      expected: amountFact(intent.amountAtomic, asset),
+      got: amountFact(message.value, asset),
+    },
+    {
+      field: 'asset',
+      ok: token && !intent.asset.native,
+      expected: currencyFact(asset.symbol),
+      got: token ? currencyFact(asset.symbol) : addressFact(domain.verifyingContract),
+    },
+    { field: 'fee', ok: true, expected: fact('nothing'), got: fact('nothing') },
     {
       field: 'expiry',
       ok: message.validBefore <= latest && message.validAfter < message.validBefore,
-      expected: `until ${spellTime(latest)}`,
-      got: `until ${spellTime(message.validBefore)}`,
+      expected: untilFact(latest),
+      got: untilFact(message.validBefore),
     },
-    { field: 'instructions', ok: true, expected: 'one transfer of the token, once', got: 'one transfer of the token, once' },
+    { field: 'instructions', ok: true, expected: fact('one_signed_transfer'), got: fact('one_signed_transfer') },
   ]
   return conclude(rows, ['evm-authorization', meaningOf(intent.network, decoded.authorization)])
 }
 
 /** The authorization as one step of the review. */
-export function describeAuthorization(bytes: Uint8Array, { symbol, decimals }: { symbol: string; decimals: number }): Step[] {
+export function describeAuthorization(bytes: Uint8Array, asset: MoneyAsset): Step[] {
   const decoded = decodeAuthorization(bytes)
   if (!decoded.ok) return []
   const { from, to, value } = decoded.authorization.message
   return [
     {
       kind: 'token_transfer',
-      facts: { from, to, amount: `${formatAmount(value, decimals)} ${symbol}`, token: decoded.authorization.domain.verifyingContract },
+      facts: {
+        from: addressFact(from),
+        to: addressFact(to),
+        amount: amountFact(value, asset),
+        token: addressFact(decoded.authorization.domain.verifyingContract),
+      },
     },
   ]
 }

@@ -1,6 +1,7 @@
 import { hexToBytes, recoverTypedDataAddress } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
+import { addressFact, amountFact, textFact } from '#contract/facts.ts'
 import type { Asset } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import type { PaymentIntent } from '../intent.ts'
@@ -96,5 +97,12 @@ test('what a wallet signs is what the service checks, to the last bit', async ()
 
 test('the review tells who gets how much, and who may carry it out', () => {
   const [step] = describePermit(encodePermit(permit()), WETH)
-  expect(step?.facts).toEqual({ from: payer.address, to: payee, amount: '0.025 WETH', token: WETH.address, spender: EXACT_PERMIT2_PROXY, nonce: '7' })
+  expect(step?.facts).toEqual({
+    from: addressFact(payer.address),
+    to: addressFact(payee),
+    amount: amountFact(25n * 10n ** 15n, WETH),
+    token: addressFact(WETH.address),
+    spender: addressFact(EXACT_PERMIT2_PROXY),
+    nonce: textFact('7'),
+  })
 })

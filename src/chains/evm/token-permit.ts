@@ -1,13 +1,14 @@
 import * as v from 'valibot'
 import { hashTypedData } from 'viem'
-import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, fact, networkFact, textFact, type MoneyAsset } from '#contract/facts.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { chainIdOf, type NetworkId } from '#contract/network.ts'
 import { EXACT_PERMIT2_PROXY } from '#x402/authorization.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow, Step } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
-import { addressText, chainIdNumber, digitsText, readSignedText, spellTime } from './signed-text.ts'
+import { currencyFact } from './match.ts'
+import { addressText, chainIdNumber, digitsText, readSignedText, untilFact } from './signed-text.ts'
 import { PERMIT2, PERMIT_TYPES } from './signed-types.ts'
 import { recoverSigner } from './token-authorization.ts'
 
@@ -70,36 +71,51 @@ export function matchPermit(intent: PaymentIntent, bytes: Uint8Array, latest: bi
   const decoded = decodePermit(bytes)
   if (!decoded.ok) return refuse(decoded.problem, bytes)
   const { permit } = decoded
-  const { symbol, decimals } = intent.asset
+  const { asset } = intent
   const token = permit.token.toLowerCase() === intent.asset.address.toLowerCase()
-  const spell = (atomic: bigint) => `${formatAmount(atomic, decimals)} ${symbol}`
   const rows: MatchRow[] = [
-    equalRow('network', intent.network, `eip155:${permit.chainId}`),
-    equalRow('sender', intent.sender, permit.from),
-    { field: 'recipient', ok: permit.to === intent.recipient && permit.to !== intent.sender, expected: intent.recipient, got: permit.to },
-    { field: 'amount', ok: permit.amount === intent.amountAtomic && permit.amount > 0n, expected: spell(intent.amountAtomic), got: spell(permit.amount) },
-    { field: 'asset', ok: token && !intent.asset.native, expected: symbol, got: token ? symbol : permit.token },
+    equalRow('network', [intent.network, `eip155:${permit.chainId}`], networkFact),
+    equalRow('sender', [intent.sender, permit.from]),
+    {
+      field: 'recipient',
+      ok: permit.to === intent.recipient && permit.to !== intent.sender,
+      expected: addressFact(intent.recipient),
+      got: addressFact(permit.to),
+    },
+    {
+      field: 'amount',
+      ok: permit.amount === intent.amountAtomic && permit.amount > 0n,
+      expected: amountFact(intent.amountAtomic, asset),
+      got: amountFact(permit.amount, asset),
+    },
+    {
+      field: 'asset',
+      ok: token && !intent.asset.native,
+      expected: currencyFact(asset.symbol),
+      got: token ? currencyFact(asset.symbol) : addressFact(permit.token),
+    },
     // Any other contract could send the tokens wherever it likes.
-    equalRow('spender', EXACT_PERMIT2_PROXY, permit.spender),
-    equalRow('contract', PERMIT2, permit.verifyingContract),
-    { field: 'fee', ok: true, expected: 'nothing', got: 'nothing' },
+    equalRow('spender', [EXACT_PERMIT2_PROXY, permit.spender]),
+    equalRow('contract', [PERMIT2, permit.verifyingContract]),
+    { field: 'fee', ok: true, expected: fact('nothing'), got: fact('nothing') },
     {
       field: 'expiry',
       ok: permit.deadline <= latest && permit.validAfter < permit.deadline,
-      expected: `until ${spellTime(latest)}`,
-      got: `until ${spellTime(permit.deadline)}`,
+      expected: untilFact(latest),
+      got: untilFact(permit.deadline),
     },
-    { field: 'instructions', ok: true, expected: 'one transfer of the token, once', got: 'one transfer of the token, once' },
+    { field: 'instructions', ok: true, expected: fact('one_signed_transfer'), got: fact('one_signed_transfer') },
   ]
   return conclude(rows, ['evm-permit', meaningOf(intent.network, permit)])
 }
 
 /** The permit as one step of the review. */
-export function describePermit(bytes: Uint8Array, { symbol, decimals }: { symbol: string; decimals: number }): Step[] {
+export function describePermit(bytes: Uint8Array, asset: MoneyAsset): Step[] {
   const decoded = decodePermit(bytes)
   if (!decoded.ok) return []
   const { from, to, amount, token, spender, nonce } = decoded.permit
-  return [{ kind: 'token_transfer', facts: { from, to, amount: `${formatAmount(amount, decimals)} ${symbol}`, token, spender, nonce: nonce.toString() } }]
+  const parties = { from: addressFact(from), to: addressFact(to), amount: amountFact(amount, asset), token: addressFact(token) }
+  return [{ kind: 'token_transfer', facts: { ...parties, spender: addressFact(spender), nonce: textFact(nonce.toString()) } }]
 }
 
 /** Everything that matters to the payer; the nonce and the times do not. */

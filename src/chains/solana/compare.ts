@@ -1,11 +1,11 @@
-import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, fact, moneyOf } from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow } from '../match.ts'
 import { conclude, refuse, withRow } from '../rows.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
 import { movedAsTold, type LandedFacts } from './landed.ts'
-import { matchRows, meaningOf } from './match.ts'
+import { blockhashFact, matchRows, meaningOf } from './match.ts'
 import { spellOperation } from './operations.ts'
 
 /**
@@ -14,18 +14,19 @@ import { spellOperation } from './operations.ts'
  */
 export function compareSigned(intent: PaymentIntent, reviewed: Uint8Array, signed: Uint8Array): Match {
   const before = decodeTransaction(reviewed)
-  if (!before.ok) return refuse(`What was reviewed cannot be read: ${before.problem}`, signed)
+  if (!before.ok) return refuse(before.problem, signed, 'reviewed_unreadable')
   const after = decodeTransaction(signed)
   if (!after.ok) return refuse(after.problem, signed)
 
   let rows = matchRows(intent, after, { allowGuards: true })
   // A sponsor signs last, elsewhere.
   const complete = intent.sponsor === undefined ? 'signed' : 'partial'
-  if (after.form !== complete) rows = withRow(rows, { field: 'signers', ok: false, expected: intent.sender, got: 'not signed' })
-  rows = withRow(rows, { field: 'expiry', ok: before.blockhash === after.blockhash, expected: before.blockhash, got: after.blockhash })
+  if (after.form !== complete) rows = withRow(rows, { field: 'signers', ok: false, expected: addressFact(intent.sender), got: fact('not_signed') })
+  const sameBlockhash = before.blockhash === after.blockhash
+  rows = withRow(rows, { field: 'expiry', ok: sameBlockhash, expected: blockhashFact(before.blockhash), got: blockhashFact(after.blockhash) })
   rows = withRow(rows, loweredFeeRow(before, after))
   if (before.version !== after.version || spellPlain(before) !== spellPlain(after)) {
-    rows = withRow(rows, { field: 'instructions', ok: false, expected: 'the transaction that was reviewed', got: 'another transaction' })
+    rows = withRow(rows, { field: 'instructions', ok: false, expected: fact('reviewed_transaction'), got: fact('another_transaction') })
   }
   return conclude(rows, meaningOf(intent, after))
 }
@@ -37,10 +38,10 @@ export function compareSigned(intent: PaymentIntent, reviewed: Uint8Array, signe
  */
 export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match {
   const rows = matchRows(intent, landed, { allowGuards: true }).map((row): MatchRow => {
-    if (row.field === 'fee') return { ...row, ok: true, expected: 'paid by the sender', got: `${formatAmount(landed.feeAtomic, NATIVE_SOL.decimals)} SOL` }
+    if (row.field === 'fee') return { ...row, ok: true, expected: fact('paid_by_sender'), got: amountFact(landed.feeAtomic, NATIVE_SOL) }
     if (row.field === 'amount' && row.ok && landed.succeeded && !intent.asset.native) return movedRow(intent, landed, row)
-    if (row.field === 'expiry') return { ...row, expected: 'landed in a slot', got: `slot ${landed.blockHeight}` }
-    if (row.field === 'instructions' && !landed.succeeded) return { ...row, ok: false, got: 'failed: nothing was moved' }
+    if (row.field === 'expiry') return { ...row, expected: fact('landed_in_slot'), got: { code: 'slot', params: { height: landed.blockHeight } } }
+    if (row.field === 'instructions' && !landed.succeeded) return { ...row, ok: false, got: fact('failed_nothing_moved') }
     return row
   })
   return conclude(rows, meaningOf(intent, landed, intent.maxFeeAtomic))
@@ -49,11 +50,10 @@ export function compareLanded(intent: PaymentIntent, landed: LandedFacts): Match
 function movedRow(intent: PaymentIntent, { operations, tokenChanges, tokenOwners }: LandedFacts, row: MatchRow): MatchRow {
   const [transfer] = operations.filter((operation) => operation.kind === 'token_transfer')
   if (!transfer) return { ...row, ok: false }
-  const { symbol, decimals } = intent.asset
-  const owner = tokenOwners.get(transfer.destination) ?? 'nobody the node names'
+  const owner = tokenOwners.get(transfer.destination) ?? null
   if (movedAsTold(transfer, tokenChanges) && owner === intent.recipient) return row
   const arrived = tokenChanges.find(({ account }) => account === transfer.destination)?.changeAtomic ?? 0n
-  return { ...row, ok: false, got: `${formatAmount(arrived, decimals)} ${symbol}, by the balance of ${owner}` }
+  return { ...row, ok: false, got: { code: 'moved_by_balance', params: { ...moneyOf(arrived, intent.asset), owner } } }
 }
 
 function loweredFeeRow(before: SolanaFacts, after: SolanaFacts): MatchRow {
@@ -61,8 +61,8 @@ function loweredFeeRow(before: SolanaFacts, after: SolanaFacts): MatchRow {
   return {
     field: 'fee',
     ok: signed.units <= shown.units && signed.microLamports <= shown.microLamports,
-    expected: `at most ${shown.units} units at ${shown.microLamports} micro-lamports`,
-    got: `${signed.units} units at ${signed.microLamports} micro-lamports`,
+    expected: { code: 'compute_fee_at_most', params: { units: shown.units, microLamports: shown.microLamports.toString() } },
+    got: { code: 'compute_fee', params: { units: signed.units, microLamports: signed.microLamports.toString() } },
   }
 }
 

@@ -2,6 +2,8 @@ import { ComputeBudgetProgram, PublicKey, SystemProgram, TransactionInstruction,
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { addressFact, amountFact, countFact, textFact } from '#contract/facts.ts'
+import { NATIVE_SOL } from '#contract/network.ts'
 import { solanaFacts, solanaIntent, solanaPayer, solanaReviewed } from '#testing/chain-payments.ts'
 import { buildPayment } from './build.ts'
 import { decodeTransaction } from './decode.ts'
@@ -68,10 +70,13 @@ describe('what was built', () => {
   test('is told in steps', () => {
     const decoded = decodeTransaction(solanaReviewed)
     expect(decoded.ok && decoded.steps).toEqual([
-      { kind: 'fee_limit', facts: { units: '30000' } },
-      { kind: 'fee_price', facts: { price: '50000 micro-lamports per unit' } },
-      { kind: 'transfer', facts: { from: solanaIntent.sender, to: solanaIntent.recipient, amount: '0.1 SOL' } },
-      { kind: 'memo', facts: { text: solanaIntent.paymentId } },
+      { kind: 'fee_limit', facts: { units: countFact(30_000) } },
+      { kind: 'fee_price', facts: { price: { code: 'price_per_unit', params: { microLamports: '50000' } } } },
+      {
+        kind: 'transfer',
+        facts: { from: addressFact(solanaIntent.sender), to: addressFact(solanaIntent.recipient), amount: amountFact(100_000_000n, NATIVE_SOL) },
+      },
+      { kind: 'memo', facts: { text: textFact(solanaIntent.paymentId) } },
     ])
   })
 

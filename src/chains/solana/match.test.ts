@@ -10,6 +10,8 @@ import {
 } from '@solana/web3.js'
 import bs58 from 'bs58'
 import { describe, expect, test } from 'vitest'
+import { addressFact, amountFact, fact, moneyOf, networkFact, textFact } from '#contract/facts.ts'
+import { NATIVE_SOL } from '#contract/network.ts'
 import { failing, solanaFacts, solanaIntent, solanaPayer, solanaReviewed, solanaStranger } from '#testing/chain-payments.ts'
 import { buildPayment } from './build.ts'
 import { compareLanded, compareSigned } from './compare.ts'
@@ -59,22 +61,30 @@ const match = (instructions: TransactionInstruction[], options = {}) => matchTra
 const replace = (part: keyof typeof parts, ...by: TransactionInstruction[]) =>
   order.flatMap((instruction) => (instruction === parts[part] ? by : [instruction]))
 
+const both = <F>(fact: F) => [fact, fact]
+
 describe('matchTransaction', () => {
-  test('holds for the payment that was asked for, with both values of every property in words', () => {
+  test('holds for the payment that was asked for, with both values of every property as facts', () => {
     const { ok, rows } = matchTransaction(solanaIntent, solanaReviewed, { blockhashKnown: true })
     expect(ok).toBe(true)
     expect(Object.fromEntries(rows.map(({ field, expected, got }) => [field, [expected, got]]))).toEqual({
-      network: [solanaIntent.network, solanaIntent.network],
-      sender: [solanaIntent.sender, solanaIntent.sender],
-      recipient: [solanaIntent.recipient, solanaIntent.recipient],
-      amount: ['0.1 SOL', '0.1 SOL'],
-      asset: ['SOL', 'SOL'],
-      fee: ['at most 0.0005 SOL', 'at most 0.0000065 SOL'],
-      feePayer: [solanaIntent.sender, solanaIntent.sender],
-      signers: [solanaIntent.sender, solanaIntent.sender],
-      memo: [solanaIntent.paymentId, solanaIntent.paymentId],
-      expiry: ['a recent blockhash', solanaFacts.blockhash],
-      instructions: ['compute limit, compute price, one transfer, one memo', 'compute limit, compute price, transfer, memo'],
+      network: both(networkFact(solanaIntent.network)),
+      sender: both(addressFact(solanaIntent.sender)),
+      recipient: both(addressFact(solanaIntent.recipient)),
+      amount: both(amountFact(100_000_000n, NATIVE_SOL)),
+      asset: both({ code: 'currency', params: { symbol: 'SOL' } }),
+      fee: [
+        { code: 'at_most', params: moneyOf(500_000n, NATIVE_SOL) },
+        { code: 'at_most', params: moneyOf(6_500n, NATIVE_SOL) },
+      ],
+      feePayer: both(addressFact(solanaIntent.sender)),
+      signers: both(addressFact(solanaIntent.sender)),
+      memo: both(textFact(solanaIntent.paymentId)),
+      expiry: [fact('recent_blockhash'), { code: 'blockhash', params: { blockhash: solanaFacts.blockhash } }],
+      instructions: [
+        { code: 'list', params: { facts: [fact('compute_limit'), fact('compute_price'), fact('one_transfer'), fact('one_memo')] } },
+        { code: 'list', params: { facts: [fact('compute_limit'), fact('compute_price'), fact('transfer'), fact('memo')] } },
+      ],
     })
   })
 
@@ -141,7 +151,10 @@ describe('matchTransaction', () => {
     const state = { deactivationSlot: 2n ** 64n - 1n, lastExtendedSlot: 0, lastExtendedSlotStartIndex: 0, addresses: [recipient] }
     const message = new TransactionMessage({ payerKey: payer, recentBlockhash: solanaFacts.blockhash, instructions: order })
     const bytes = new VersionedTransaction(message.compileToV0Message([new AddressLookupTableAccount({ key: stranger, state })])).serialize()
-    expect(matchTransaction(solanaIntent, bytes)).toMatchObject({ ok: false, rows: [{ got: 'The transaction takes accounts from a lookup table.' }] })
+    expect(matchTransaction(solanaIntent, bytes)).toMatchObject({
+      ok: false,
+      rows: [{ got: { code: 'unreadable', params: { problem: 'The transaction takes accounts from a lookup table.' } } }],
+    })
   })
 
   test('blocks an account that is there for no reason, and a program that could be written', () => {

@@ -1,15 +1,14 @@
 import { SOLANA_NATIVE } from '#contract/address.ts'
-import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, fact, listFact, moneyOf, networkFact, textFact, type MatchFact, type MatchItem } from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow } from '../match.ts'
 import { conclude, equalRow, refuse } from '../rows.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
 import { MAX_TOKEN_UNITS, MAX_UNIT_PRICE, MAX_UNITS } from './fee.ts'
-import { spellOperation, type Operation } from './operations.ts'
+import { operationFact, spellOperation, type Operation } from './operations.ts'
 import { SYSTEM_PROGRAM } from './programs.ts'
 import { verifySignature } from './signature.ts'
-import { nameTokenInstruction } from './token-instructions.ts'
 import { tokenRows, type TokenRows } from './token-rows.ts'
 
 export type MatchOptions = {
@@ -43,7 +42,7 @@ export function matchRows(intent: PaymentIntent, facts: SolanaFacts, options: Ma
     asset,
     feeRow(intent, facts),
     ...(rent ? [rent] : []),
-    equalRow('feePayer', intent.sponsor ?? intent.sender, facts.feePayer),
+    equalRow('feePayer', [intent.sponsor ?? intent.sender, facts.feePayer]),
     signersRow(intent, facts),
     memoRow(intent, facts),
     expiryRow(facts),
@@ -56,22 +55,30 @@ function solRows(intent: PaymentIntent, operations: readonly Operation[]): Omit<
   const tokens = operations.some(({ kind }) => kind === 'token_transfer')
   const one = transfers.length === 1
   const total = transfers.reduce((sum, { lamports }) => sum + lamports, 0n)
-  const list = (values: readonly string[]) => values.join(', ') || 'nobody'
-  const recipients = list(transfers.map(({ to }) => to))
+  const senders = transfers.map(({ from }) => from)
+  const recipients = transfers.map(({ to }) => to)
+  const list = (addresses: readonly string[]) => listFact(addresses.map(addressFact), fact('nobody'))
+  const native = currencyFact(NATIVE_SOL.symbol)
   return {
-    sender: equalRow('sender', intent.sender, list(transfers.map(({ from }) => from))),
-    recipient: { field: 'recipient', ok: recipients === intent.recipient && recipients !== intent.sender, expected: intent.recipient, got: recipients },
+    sender: { field: 'sender', ok: senders.length === 1 && senders[0] === intent.sender, expected: addressFact(intent.sender), got: list(senders) },
+    recipient: {
+      field: 'recipient',
+      ok: recipients.length === 1 && recipients[0] === intent.recipient && recipients[0] !== intent.sender,
+      expected: addressFact(intent.recipient),
+      got: list(recipients),
+    },
     amount: {
       field: 'amount',
       ok: one && total === intent.amountAtomic && intent.amountAtomic > 0n,
-      expected: `${formatAmount(intent.amountAtomic, intent.asset.decimals)} ${intent.asset.symbol}`,
-      got: `${formatAmount(total, NATIVE_SOL.decimals)} SOL${transfers.length > 1 ? ` in ${transfers.length} transfers` : ''}`,
+      expected: amountFact(intent.amountAtomic, intent.asset),
+      got:
+        transfers.length > 1 ? { code: 'transfers_total', params: { ...moneyOf(total, NATIVE_SOL), count: transfers.length } } : amountFact(total, NATIVE_SOL),
     },
     asset: {
       field: 'asset',
       ok: intent.asset.address === SOLANA_NATIVE && one && !tokens,
-      expected: intent.asset.symbol,
-      got: tokens ? 'a token' : one ? 'SOL' : 'not one transfer of SOL',
+      expected: currencyFact(intent.asset.symbol),
+      got: tokens ? fact('any_token') : one ? native : { code: 'not_one_native_transfer', params: { symbol: NATIVE_SOL.symbol } },
     },
   }
 }
@@ -83,14 +90,29 @@ function memoRow({ paymentId, sender }: PaymentIntent, { operations }: SolanaFac
     field: 'memo',
     // A memo's accounts are signers it asks for; another one than the sender would have to sign.
     ok: memos.length === 1 && memo?.text === paymentId && memo.signers.every((signer) => signer === sender) && memo.signers.length <= 1,
-    expected: paymentId,
-    got: memos.map(({ text }) => text).join(', ') || 'none',
+    expected: textFact(paymentId),
+    got: memosFact(memos),
   }
 }
 
+function currencyFact(symbol: string): MatchFact {
+  return { code: 'currency', params: { symbol } }
+}
+
+export function memosFact(memos: readonly { text: string }[]): MatchFact {
+  return listFact(
+    memos.map(({ text }) => textFact(text)),
+    fact('none'),
+  )
+}
+
+export function atMostSol(lamports: bigint): MatchFact {
+  return { code: 'at_most', params: moneyOf(lamports, NATIVE_SOL) }
+}
+
 function networkRow({ network }: PaymentIntent, { blockhashKnown }: MatchOptions): MatchRow {
-  const got = blockhashKnown === undefined ? 'decided by the blockhash' : blockhashKnown ? network : 'a blockhash this network does not know'
-  return { field: 'network', ok: network.startsWith('solana:') && blockhashKnown !== false, expected: network, got }
+  const got = blockhashKnown === undefined ? fact('blockhash_decides') : blockhashKnown ? networkFact(network) : fact('unknown_blockhash')
+  return { field: 'network', ok: network.startsWith('solana:') && blockhashKnown !== false, expected: networkFact(network), got }
 }
 
 function feeRow(intent: PaymentIntent, { operations, feeBoundAtomic }: SolanaFacts): MatchRow {
@@ -100,28 +122,40 @@ function feeRow(intent: PaymentIntent, { operations, feeBoundAtomic }: SolanaFac
   const capped = limits.every(({ units }) => units <= maxUnits) && prices.every(({ microLamports }) => microLamports <= MAX_UNIT_PRICE)
   const stated = limits.length === 1 && prices.length === 1
   if (intent.sponsor !== undefined) {
-    return { field: 'fee', ok: stated && capped, expected: 'nothing', got: stated ? 'nothing' : 'nothing, without one limit and one price' }
+    return { field: 'fee', ok: stated && capped, expected: fact('nothing'), got: fact(stated ? 'nothing' : 'free_without_limits') }
   }
   return {
     field: 'fee',
     ok: stated && capped && feeBoundAtomic <= intent.maxFeeAtomic,
-    expected: `at most ${formatAmount(intent.maxFeeAtomic, NATIVE_SOL.decimals)} SOL`,
-    got: `at most ${formatAmount(feeBoundAtomic, NATIVE_SOL.decimals)} SOL${stated ? '' : ', without one limit and one price'}`,
+    expected: atMostSol(intent.maxFeeAtomic),
+    got: stated ? atMostSol(feeBoundAtomic) : { code: 'fee_without_limits', params: moneyOf(feeBoundAtomic, NATIVE_SOL) },
   }
 }
 
 /** Whose signature makes it the sender's payment is always checked; a sponsor's own is for the network to judge. */
 function signersRow({ sender, sponsor }: PaymentIntent, facts: SolanaFacts): MatchRow {
-  const expected = sponsor === undefined ? sender : `${sponsor}, ${sender}`
+  const expected = sponsor === undefined ? [sender] : [sponsor, sender]
   const signature = facts.signatures[facts.signers.indexOf(sender)]
   const good = facts.form === 'unsigned' || (signature !== undefined && verifySignature(signature, facts.message, sender))
-  const signers = facts.signers.join(', ')
-  return { field: 'signers', ok: signers === expected && good, expected, got: good ? signers : `${signers}, with a signature that is not theirs` }
+  return {
+    field: 'signers',
+    ok: facts.signers.join() === expected.join() && good,
+    expected: signersFact(expected),
+    got: good ? signersFact(facts.signers) : { code: 'invalid_signatures', params: { signers: facts.signers } },
+  }
+}
+
+export function signersFact(signers: readonly string[]): MatchFact {
+  return listFact(signers.map(addressFact), fact('nobody'))
+}
+
+export function blockhashFact(blockhash: string): MatchFact {
+  return { code: 'blockhash', params: { blockhash } }
 }
 
 function expiryRow({ operations, blockhash }: SolanaFacts): MatchRow {
   const durable = operations.some((operation) => operation.kind === 'unknown' && operation.program === SYSTEM_PROGRAM && operation.data[0] === 4)
-  return { field: 'expiry', ok: !durable, expected: 'a recent blockhash', got: durable ? 'a durable nonce, which does not expire' : blockhash }
+  return { field: 'expiry', ok: !durable, expected: fact('recent_blockhash'), got: durable ? fact('durable_nonce') : blockhashFact(blockhash) }
 }
 
 function instructionsRow({ asset, sponsor }: PaymentIntent, facts: SolanaFacts, { allowGuards = false }: MatchOptions): MatchRow {
@@ -130,13 +164,14 @@ function instructionsRow({ asset, sponsor }: PaymentIntent, facts: SolanaFacts, 
   const opening: readonly Operation['kind'][] = asset.native || sponsor !== undefined ? ['account_opened'] : []
   const strange: readonly Operation['kind'][] = ['unknown', asset.native ? 'token_transfer' : 'transfer', ...opening]
   const understood = operations.every(({ kind }) => !strange.includes(kind))
-  const token = `one transfer of the token, one memo${sponsor === undefined ? ', the recipient’s token account opened if it is missing' : ''}`
-  const transfer = asset.native ? 'one transfer, one memo' : token
+  const opened: MatchItem[] = !asset.native && sponsor === undefined ? [fact('account_opened_if_missing')] : []
+  const guarded: MatchItem[] = allowGuards ? [{ code: 'wallet_guards_at_most', params: { count: MAX_GUARDS } }] : []
+  const transfer = fact(asset.native ? 'one_transfer' : 'one_token_transfer')
   return {
     field: 'instructions',
     ok: understood && guards <= (allowGuards ? MAX_GUARDS : 0) && hasPlainRoles(facts),
-    expected: `compute limit, compute price, ${transfer}${allowGuards ? `, at most ${MAX_GUARDS} wallet guards` : ''}`,
-    got: operations.map(describeKind).join(', ') || 'nothing',
+    expected: { code: 'list', params: { facts: [fact('compute_limit'), fact('compute_price'), transfer, fact('one_memo'), ...opened, ...guarded] } },
+    got: listFact(operations.map(operationFact), fact('nothing')),
   }
 }
 
@@ -159,27 +194,6 @@ function paidAccounts(operation: Operation): string[] {
 function readAccounts(operation: Operation): string[] {
   if (operation.kind === 'token_transfer') return [operation.mint]
   return operation.kind === 'account_opened' ? [operation.owner, operation.mint, operation.program, SYSTEM_PROGRAM] : []
-}
-
-function describeKind(operation: Operation): string {
-  switch (operation.kind) {
-    case 'fee_limit':
-      return 'compute limit'
-    case 'fee_price':
-      return 'compute price'
-    case 'token_transfer':
-      return 'token transfer'
-    case 'account_opened':
-      return 'token account opened'
-    case 'guard':
-      return 'wallet guard'
-    case 'unknown': {
-      const name = nameTokenInstruction(operation)
-      return name === undefined ? `an instruction of ${operation.program} that is not understood` : `${name} (${operation.program})`
-    }
-    default:
-      return operation.kind
-  }
 }
 
 /** Everything that matters to the payer and the payee; the blockhash, guards, and a fee below the cap do not. */

@@ -1,4 +1,4 @@
-import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, fact, networkFact, textFact } from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { Match, MatchRow } from '../match.ts'
@@ -6,7 +6,7 @@ import { conclude, equalRow, refuse } from '../rows.ts'
 import { decodeTransaction, type SolanaFacts } from './decode.ts'
 import { MAX_UNIT_PRICE, MAX_UNITS } from './fee.ts'
 import type { LandedFacts } from './landed.ts'
-import type { MatchOptions } from './match.ts'
+import { atMostSol, blockhashFact, memosFact, signersFact, type MatchOptions } from './match.ts'
 import { verifySignature } from './signature.ts'
 
 /**
@@ -24,12 +24,12 @@ export function matchNote(intent: PaymentIntent, bytes: Uint8Array, options: Mat
 /** Compares what a wallet signed with the note that was shown: guards may be added, the fee not raised. */
 export function compareSignedNote(intent: PaymentIntent, reviewed: Uint8Array, signed: Uint8Array): Match {
   const [before, after] = [decodeTransaction(reviewed), decodeTransaction(signed)]
-  if (!before.ok) return refuse(`What was reviewed cannot be read: ${before.problem}`, signed)
+  if (!before.ok) return refuse(before.problem, signed, 'reviewed_unreadable')
   if (!after.ok) return refuse(after.problem, signed)
   const rows = rowsOf(intent, after, { allowGuards: true }).map((row): MatchRow => {
-    if (row.field === 'signers' && after.form !== 'signed') return { ...row, ok: false, got: 'not signed' }
+    if (row.field === 'signers' && after.form !== 'signed') return { ...row, ok: false, got: fact('not_signed') }
     if (row.field === 'fee' && after.feeBoundAtomic > before.feeBoundAtomic) return { ...row, ok: false }
-    if (row.field === 'expiry') return { ...row, ok: before.blockhash === after.blockhash, expected: before.blockhash }
+    if (row.field === 'expiry') return { ...row, ok: before.blockhash === after.blockhash, expected: blockhashFact(before.blockhash) }
     return row
   })
   return conclude(rows, meaningOf(intent, after))
@@ -38,8 +38,8 @@ export function compareSignedNote(intent: PaymentIntent, reviewed: Uint8Array, s
 /** Compares a note with what landed. */
 export function compareLandedNote(intent: PaymentIntent, landed: LandedFacts): Match {
   const rows = rowsOf(intent, landed, { allowGuards: true }).map((row): MatchRow => {
-    if (row.field === 'fee') return { ...row, ok: true, expected: 'paid by the sender', got: `${formatAmount(landed.feeAtomic, NATIVE_SOL.decimals)} SOL` }
-    return row.field === 'instructions' && !landed.succeeded ? { ...row, ok: false, got: 'failed' } : row
+    if (row.field === 'fee') return { ...row, ok: true, expected: fact('paid_by_sender'), got: amountFact(landed.feeAtomic, NATIVE_SOL) }
+    return row.field === 'instructions' && !landed.succeeded ? { ...row, ok: false, got: fact('failed') } : row
   })
   return conclude(rows, meaningOf(intent, landed))
 }
@@ -54,27 +54,26 @@ function rowsOf(intent: PaymentIntent, facts: SolanaFacts, { allowGuards = false
   const capped = limits.every(({ units }) => units <= MAX_UNITS) && prices.every(({ microLamports }) => microLamports <= MAX_UNIT_PRICE)
   const plain = limits.length + prices.length + memos.length + guards === operations.length && guards <= (allowGuards ? MAX_GUARDS : 0)
   const signed = facts.form === 'unsigned' || verifySignature(facts.signatures[0] ?? new Uint8Array(64), facts.message, sender)
-  const spell = (atomic: bigint) => `at most ${formatAmount(atomic, NATIVE_SOL.decimals)} SOL`
-  const what = 'one memo, which moves nothing'
+  const none = amountFact(0n, NATIVE_SOL)
   return [
-    { field: 'network', ok: network.startsWith('solana:') && blockhashKnown !== false, expected: network, got: network },
-    equalRow('sender', sender, facts.feePayer),
-    { field: 'amount', ok: plain && intent.amountAtomic === 0n, expected: '0 SOL', got: plain ? '0 SOL' : 'decided by another instruction' },
+    { field: 'network', ok: network.startsWith('solana:') && blockhashKnown !== false, expected: networkFact(network), got: networkFact(network) },
+    equalRow('sender', [sender, facts.feePayer]),
+    { field: 'amount', ok: plain && intent.amountAtomic === 0n, expected: none, got: plain ? none : fact('other_instruction_decides') },
     {
       field: 'fee',
       ok: limits.length === 1 && prices.length === 1 && capped && facts.feeBoundAtomic <= maxFeeAtomic,
-      expected: spell(maxFeeAtomic),
-      got: spell(facts.feeBoundAtomic),
+      expected: atMostSol(maxFeeAtomic),
+      got: atMostSol(facts.feeBoundAtomic),
     },
-    { field: 'signers', ok: facts.signers.join() === sender && signed, expected: sender, got: facts.signers.join(', ') },
+    { field: 'signers', ok: facts.signers.join() === sender && signed, expected: addressFact(sender), got: signersFact(facts.signers) },
     {
       field: 'memo',
       ok: memos.length === 1 && memos[0]?.text === paymentId && memos[0].signers.every((signer) => signer === sender),
-      expected: paymentId,
-      got: memos.map(({ text }) => text).join(', ') || 'none',
+      expected: textFact(paymentId),
+      got: memosFact(memos),
     },
-    { field: 'expiry', ok: true, expected: 'a recent blockhash', got: facts.blockhash },
-    { field: 'instructions', ok: plain, expected: what, got: plain ? what : 'another instruction' },
+    { field: 'expiry', ok: true, expected: fact('recent_blockhash'), got: blockhashFact(facts.blockhash) },
+    { field: 'instructions', ok: plain, expected: fact('memo_only'), got: fact(plain ? 'memo_only' : 'other_instruction') },
   ]
 }
 

@@ -1,5 +1,5 @@
 import { bytesToHex } from '@noble/hashes/utils.js'
-import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, countFact, fact, listFact, textFact, type MatchItem, type SharedFact } from '#contract/facts.ts'
 import { NATIVE_SOL, type Asset } from '#contract/network.ts'
 import type { Step } from '../match.ts'
 import {
@@ -87,34 +87,72 @@ export function describeOperation(operation: Operation, tokens: readonly Asset[]
   const { kind } = operation
   switch (kind) {
     case 'fee_limit':
-      return { kind, facts: { units: operation.units.toString() } }
+      return { kind, facts: { units: countFact(operation.units) } }
     case 'fee_price':
-      return { kind, facts: { price: `${operation.microLamports} micro-lamports per unit` } }
+      return { kind, facts: { price: { code: 'price_per_unit', params: { microLamports: operation.microLamports.toString() } } } }
     case 'transfer':
-      return { kind, facts: { from: operation.from, to: operation.to, amount: `${formatAmount(operation.lamports, NATIVE_SOL.decimals)} SOL` } }
+      return {
+        kind,
+        facts: { from: addressFact(operation.from), to: addressFact(operation.to), amount: amountFact(operation.lamports, NATIVE_SOL) },
+      }
     case 'token_transfer': {
       const { source: from, destination: to, mint, amountAtomic, decimals } = operation
       const symbol = tokens.find(({ address }) => address === mint)?.symbol
-      const amount = `${formatAmount(amountAtomic, decimals)}${symbol === undefined ? '' : ` ${symbol}`}`
-      return { kind, facts: { from, to, amount, token: mint } }
+      const amount =
+        symbol === undefined
+          ? ({ code: 'token_amount', params: { amountAtomic: amountAtomic.toString(), decimals, token: null } } as const)
+          : amountFact(amountAtomic, { symbol, decimals })
+      return { kind, facts: { from: addressFact(from), to: addressFact(to), amount, token: addressFact(mint) } }
     }
-    case 'account_opened':
-      return { kind, facts: { account: operation.account, owner: operation.owner, token: operation.mint, payer: operation.payer } }
+    case 'account_opened': {
+      const { account, owner, mint, payer } = operation
+      return { kind, facts: { account: addressFact(account), owner: addressFact(owner), token: addressFact(mint), payer: addressFact(payer) } }
+    }
     case 'memo':
-      return { kind, facts: { text: operation.text } }
+      return { kind, facts: { text: textFact(operation.text) } }
     case 'guard':
-      return { kind, facts: { program: 'Lighthouse', assertion: operation.assertion.toString(), accounts: operation.accounts.length.toString() } }
+      return {
+        kind,
+        facts: { program: textFact('Lighthouse'), assertion: countFact(operation.assertion), accounts: countFact(operation.accounts.length) },
+      }
     case 'unknown':
       return {
         kind,
-        facts: { ...nameUnknown(operation), program: operation.program, accounts: operation.accounts.join(', '), data: bytesToHex(operation.data) },
+        facts: {
+          ...nameUnknown(operation),
+          program: addressFact(operation.program),
+          accounts: listFact(operation.accounts.map(addressFact), fact('none')),
+          data: { code: 'data', params: { data: bytesToHex(operation.data) } },
+        },
       }
   }
 }
 
-function nameUnknown(operation: { program: string; data: Uint8Array }): { call?: string } {
-  const call = nameTokenInstruction(operation)
-  return call === undefined ? {} : { call }
+function nameUnknown(operation: { program: string; data: Uint8Array }): { call?: MatchItem } {
+  const named = nameTokenInstruction(operation)
+  return named === undefined ? {} : { call: { code: 'token_instruction', params: { program: operation.program, ...named } } }
+}
+
+/** What an operation is, for a list of all. */
+export function operationFact(operation: Operation): MatchItem {
+  if (operation.kind !== 'unknown') return operationKind(operation)
+  return nameUnknown(operation).call ?? { code: 'unknown_instruction', params: { program: operation.program } }
+}
+
+const KINDS = {
+  fee_limit: 'compute_limit',
+  fee_price: 'compute_price',
+  transfer: 'transfer',
+  token_transfer: 'token_transfer',
+  account_opened: 'account_opened',
+  memo: 'memo',
+  guard: 'wallet_guard',
+  unknown: 'other_instruction',
+} as const satisfies Record<Operation['kind'], SharedFact['code']>
+
+/** The kind of an operation alone. */
+export function operationKind({ kind }: Operation) {
+  return fact(KINDS[kind])
 }
 
 /** The operation in text that is the same for the same operation only. */

@@ -1,3 +1,4 @@
+import { addressFact, countFact, fact, listFact, textFact, type CheckFact } from '#contract/facts.ts'
 import type { SolanaFacts } from './decode.ts'
 import { verifySignature } from './signature.ts'
 
@@ -23,27 +24,42 @@ export function readSurroundings({ operations }: SolanaFacts) {
   }
 }
 
-type Held = { ok: boolean; expected: string; got: string }
+type Held = { ok: boolean; expected: CheckFact; got: CheckFact }
 
 /** Who pays the network, and that everybody has signed but who pays it for the payer. `feePayer`: who must be. */
-export function holdSigners(facts: SolanaFacts, { feePayer, sponsor }: { feePayer: string; sponsor: string | null }) {
+export function holdSigners(facts: SolanaFacts, { feePayer, sponsor }: { feePayer: string | null; sponsor: string | null }) {
   const { signers, signatures, message } = facts
   const missing = signers.filter((signer, index) => signer !== sponsor && !verifySignature(signatures[index] ?? new Uint8Array(64), message, signer))
   return {
-    fee_payer: { ok: facts.feePayer === feePayer, expected: feePayer, got: facts.feePayer },
-    signers: { ok: signers.length <= MAX_SIGNERS, expected: `at most ${MAX_SIGNERS} signers`, got: signers.length.toString() },
+    fee_payer: { ok: facts.feePayer === feePayer, expected: feePayer === null ? fact('nobody') : addressFact(feePayer), got: addressFact(facts.feePayer) },
+    signers: { ok: signers.length <= MAX_SIGNERS, expected: { code: 'signers_at_most', params: { count: MAX_SIGNERS } }, got: countFact(signers.length) },
     signatures: {
       ok: missing.length === 0,
-      expected: 'a valid signature of every signer but the sponsor',
-      got: missing.length === 0 ? 'all of them' : `none of ${missing.join(', ')}`,
+      expected: fact('all_signatures'),
+      got: missing.length === 0 ? fact('all_signed') : { code: 'signatures_missing', params: { signers: missing } },
     },
   } satisfies Record<string, Held>
+}
+
+export function memoTexts(memos: readonly { text: string }[]): CheckFact {
+  return listFact(
+    memos.map(({ text }) => textFact(text)),
+    fact('none'),
+  )
+}
+
+/** Micro-lamports for a compute unit, as a transaction states them. */
+export function pricesFact(prices: readonly bigint[]): CheckFact {
+  return listFact(
+    prices.map((price) => ({ code: 'price' as const, params: { microLamports: price.toString() } })),
+    fact('none'),
+  )
 }
 
 export function holdUnits(units: readonly number[], caps: ComputeCaps): Held {
   return {
     ok: units.length === 1 && units.every((limit) => limit > 0 && limit <= caps.units),
-    expected: `one limit of at most ${caps.units}`,
-    got: units.join(', ') || 'none',
+    expected: { code: 'one_limit_at_most', params: { units: caps.units } },
+    got: listFact(units.map(countFact), fact('none')),
   }
 }

@@ -56,7 +56,7 @@ test('it keeps every rule by which a facilitator signs', () => {
     return decoded
   }
   const terms = { payTo: intent.recipient, memo: intent.paymentId, sponsor: sponsor.publicKey.toBase58() }
-  const rows = checkTokenPayment(read(built), { ...terms, mint: USDC.address, amountAtomic: intent.amountAtomic })
+  const rows = checkTokenPayment(read(built), { ...terms, symbol: USDC.symbol, decimals: USDC.decimals, mint: USDC.address, amountAtomic: intent.amountAtomic })
   expect(rows.filter(({ ok }) => !ok)).toEqual([])
   expect(checkNativeTransfer(read(plain), { ...terms, lamports: native.amountAtomic }).filter(({ ok }) => !ok)).toEqual([])
 })

@@ -1,3 +1,4 @@
+import type { TokenInstructionName } from '#contract/facts.ts'
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAMS } from './programs.ts'
 import { associatedTokenAccount } from './token-account.ts'
 
@@ -53,27 +54,30 @@ export function writeAccountOpened(): Uint8Array {
   return Uint8Array.of(CREATE_IDEMPOTENT)
 }
 
-/** Instructions of the token programs that are never part of a payment, by their first byte; for whoever reads the refusal. */
-const NAMES: Readonly<Record<number, string>> = {
-  3: 'Transfer, which names no mint',
-  4: 'Approve: lets somebody take tokens later',
-  5: 'Revoke',
-  6: 'SetAuthority: gives an account or a mint away',
-  7: 'MintTo',
-  8: 'Burn: destroys tokens',
-  9: 'CloseAccount: takes the account’s rent',
-  10: 'FreezeAccount',
-  11: 'ThawAccount',
-  12: 'TransferChecked, not in its plain form',
-  13: 'ApproveChecked: lets somebody take tokens later',
-  14: 'MintToChecked',
-  15: 'BurnChecked: destroys tokens',
-  26: 'a transfer with a fee',
+/** Instructions of the token programs that are never part of a payment, by their first byte; a refusal names them. */
+const NAMES: Readonly<Record<number, TokenInstructionName>> = {
+  3: 'transfer_without_mint',
+  4: 'approve',
+  5: 'revoke',
+  6: 'set_authority',
+  7: 'mint_to',
+  8: 'burn',
+  9: 'close_account',
+  10: 'freeze_account',
+  11: 'thaw_account',
+  12: 'irregular_transfer',
+  13: 'approve_checked',
+  14: 'mint_to_checked',
+  15: 'burn_checked',
+  26: 'transfer_with_fee',
 }
 
+/** `name`: null where it is not known; `number`: its first byte, null where it has none. */
+export type NamedInstruction = { name: TokenInstructionName | null; number: number | null }
+
 /** What an instruction of a token program is named; undefined for other programs. */
-export function nameTokenInstruction({ program, data }: Pick<Instruction, 'program' | 'data'>): string | undefined {
-  if (program === ASSOCIATED_TOKEN_PROGRAM) return 'another instruction of the associated token program'
-  if (!TOKEN_PROGRAMS.includes(program)) return undefined
-  return NAMES[data[0] ?? -1] ?? `instruction ${data[0] ?? 'nothing'} of the token program`
+export function nameTokenInstruction({ program, data }: Pick<Instruction, 'program' | 'data'>): NamedInstruction | undefined {
+  const number = data[0] ?? null
+  if (program === ASSOCIATED_TOKEN_PROGRAM) return { name: 'associated_account', number }
+  return TOKEN_PROGRAMS.includes(program) ? { name: NAMES[number ?? -1] ?? null, number } : undefined
 }

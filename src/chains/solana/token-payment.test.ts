@@ -46,7 +46,15 @@ function broken(
   transaction.sign(signers)
   const facts = decodeTransaction(transaction.serialize())
   if (!facts.ok) throw new Error(facts.problem)
-  const asked = { payTo: payee.publicKey.toBase58(), mint: MINT.toBase58(), amountAtomic: 5n, memo: null, sponsor: sponsor.publicKey.toBase58() }
+  const asked = {
+    payTo: payee.publicKey.toBase58(),
+    symbol: 'USDC',
+    decimals: 6,
+    mint: MINT.toBase58(),
+    amountAtomic: 5n,
+    memo: null,
+    sponsor: sponsor.publicKey.toBase58(),
+  }
   return checkTokenPayment(facts, { ...asked, ...terms })
     .filter(({ ok }) => !ok)
     .map(({ rule }) => rule)

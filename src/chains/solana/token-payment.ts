@@ -1,5 +1,7 @@
+import { addressFact, amountFact, countFact, fact, listFact, textFact, type CheckFact, type MoneyAsset } from '#contract/facts.ts'
 import type { SolanaFacts } from './decode.ts'
-import { DEFAULT_COMPUTE_CAPS, holdSigners, holdUnits, MAX_GUARDS, readSurroundings, type ComputeCaps } from './signed-rules.ts'
+import { operationKind } from './operations.ts'
+import { DEFAULT_COMPUTE_CAPS, holdSigners, holdUnits, MAX_GUARDS, memoTexts, pricesFact, readSurroundings, type ComputeCaps } from './signed-rules.ts'
 import { associatedTokenAccount } from './token-account.ts'
 
 /** The rules of a token's transfer that the payer signs and others broadcast, in the order they are checked. */
@@ -21,7 +23,8 @@ export const TOKEN_RULES = [
 ] as const
 export type TokenRule = (typeof TOKEN_RULES)[number]
 
-export type TokenTerms = {
+/** `symbol` and `decimals`: in what the amounts are told. */
+export type TokenTerms = MoneyAsset & {
   payTo: string
   mint: string
   amountAtomic: bigint
@@ -31,7 +34,7 @@ export type TokenTerms = {
   sponsor: string | null
 }
 
-export type TokenRuleRow = { rule: TokenRule; ok: boolean; expected: string; got: string }
+export type TokenRuleRow = { rule: TokenRule; ok: boolean; expected: CheckFact; got: CheckFact }
 
 const KNOWN: readonly string[] = ['fee_limit', 'fee_price', 'token_transfer', 'memo', 'guard']
 
@@ -45,41 +48,53 @@ export function checkTokenPayment(facts: SolanaFacts, terms: TokenTerms, caps: C
   const { memos, units, prices, guards } = readSurroundings(facts)
   const strangers = operations.filter(({ kind }) => !KNOWN.includes(kind))
   const [transfer] = transfers
-  const payer = transfer?.authority ?? 'nobody'
-  const accountOf = (owner: string) => (transfer ? associatedTokenAccount({ owner, mint: terms.mint, program: transfer.program }).address : 'none')
+  const payer = transfer?.authority ?? null
+  const accountOf = (owner: string) => (transfer ? associatedTokenAccount({ owner, mint: terms.mint, program: transfer.program }).address : null)
   const signed = holdSigners(facts, { feePayer: terms.sponsor ?? payer, sponsor: terms.sponsor })
+  const payee = accountOf(terms.payTo)
   const isolated = isIsolated(facts, terms.sponsor)
-  const order = operations.slice(0, 3).map(({ kind }) => kind)
-  const row = (rule: TokenRule, ok: boolean, [expected, got]: readonly [string, string]): TokenRuleRow => ({ rule, ok, expected, got })
+  const first = operations.slice(0, 3)
+  const inOrder = first.map(({ kind }) => kind).join() === 'fee_limit,fee_price,token_transfer'
+  const row = (rule: TokenRule, ok: boolean, [expected, got]: readonly [CheckFact, CheckFact]): TokenRuleRow => ({ rule, ok, expected, got })
   return [
     { rule: 'fee_payer', ...signed.fee_payer },
     { rule: 'signers', ...signed.signers },
     { rule: 'signatures', ...signed.signatures },
     row('programs', strangers.length === 0 && guards <= MAX_GUARDS, [
-      `only a token transfer, a memo, compute limits and at most ${MAX_GUARDS} wallet guards`,
-      strangers.length > 0 ? `${strangers.length} other instructions` : `${guards} wallet guards`,
+      { code: 'only_token_transfer', params: { guards: MAX_GUARDS } },
+      strangers.length > 0 ? { code: 'other_instructions', params: { count: strangers.length } } : { code: 'wallet_guards', params: { count: guards } },
     ]),
     { rule: 'compute_units', ...holdUnits(units, caps) },
     row('compute_price', prices.length === 1 && prices.every((price) => price <= caps.microLamports), [
-      `one price of at most ${caps.microLamports} micro-lamports`,
-      prices.join(', ') || 'none',
+      { code: 'one_price_at_most', params: { microLamports: caps.microLamports.toString() } },
+      pricesFact(prices),
     ]),
-    row('order', order.join() === 'fee_limit,fee_price,token_transfer', ['compute limit, compute price, transfer', order.join(', ')]),
-    row('one_transfer', transfers.length === 1, ['one transfer', transfers.length.toString()]),
-    row('mint', transfer?.mint === terms.mint, [terms.mint, transfer?.mint ?? 'none']),
-    row('destination', transfer?.destination === accountOf(terms.payTo), [accountOf(terms.payTo), transfer?.destination ?? 'none']),
-    row('amount', transfer?.amountAtomic === terms.amountAtomic, [terms.amountAtomic.toString(), transfer?.amountAtomic.toString() ?? 'none']),
+    row('order', inOrder, [
+      { code: 'list', params: { facts: [fact('compute_limit'), fact('compute_price'), fact('token_transfer')] } },
+      listFact(first.map(operationKind), fact('nothing')),
+    ]),
+    row('one_transfer', transfers.length === 1, [fact('one_transfer'), countFact(transfers.length)]),
+    row('mint', transfer?.mint === terms.mint, [addressFact(terms.mint), orNone(transfer?.mint)]),
+    row('destination', transfer !== undefined && transfer.destination === payee, [orNone(payee), orNone(transfer?.destination)]),
+    row('amount', transfer?.amountAtomic === terms.amountAtomic, [
+      amountFact(terms.amountAtomic, terms),
+      transfer ? amountFact(transfer.amountAtomic, terms) : fact('none'),
+    ]),
     // Whoever signs pays from an account of its own, and neither sponsor nor payee pays the payee.
-    row('source', transfer?.source === accountOf(payer) && payer !== terms.sponsor && payer !== terms.payTo, [
-      'the own token account of a payer',
-      transfer?.source ?? 'none',
+    row('source', transfer !== undefined && transfer.source === accountOf(transfer.authority) && payer !== terms.sponsor && payer !== terms.payTo, [
+      fact('own_token_account'),
+      orNone(transfer?.source),
     ]),
-    row('sponsor_isolated', isolated, ['the sponsor in no instruction', isolated ? 'in none' : 'it is named by one']),
+    row('sponsor_isolated', isolated, [fact('fee_payer_unnamed'), fact(isolated ? 'in_no_instruction' : 'in_an_instruction')]),
     row('memo', memos.length <= 1 && (terms.memo === null || memos[0]?.text === terms.memo), [
-      terms.memo ?? 'at most one',
-      memos.map(({ text }) => text).join(', ') || 'none',
+      terms.memo === null ? fact('at_most_one') : textFact(terms.memo),
+      memoTexts(memos),
     ]),
   ]
+}
+
+function orNone(address: string | null | undefined): CheckFact {
+  return address === null || address === undefined ? fact('none') : addressFact(address)
 }
 
 /** The sponsor signs whatever stands here, so no instruction names it, not even to be paid. */

@@ -1,4 +1,4 @@
-import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, fact, listFact, moneyOf, type MatchFact, type MatchItem } from '#contract/facts.ts'
 import { NATIVE_SOL } from '#contract/network.ts'
 import type { PaymentIntent } from '../intent.ts'
 import type { MatchRow } from '../match.ts'
@@ -28,54 +28,70 @@ export function tokenRows(intent: PaymentIntent, operations: readonly Operation[
     asset: {
       field: 'asset',
       ok: only !== undefined && only.mint === intent.asset.address && !intent.asset.native,
-      expected: describeMint(intent, intent.asset.address),
-      got: only ? describeMint(intent, only.mint) + (only.program === TOKEN_2022_PROGRAM ? ' (Token-2022)' : '') : 'not one transfer of a token',
+      expected: mintFact(intent, { mint: intent.asset.address }),
+      got: only ? mintFact(intent, only) : fact('not_one_token_transfer'),
     },
     rent: rentRow(intent, opened, transfer),
   }
 }
 
 function senderRow({ sender }: PaymentIntent, transfers: readonly TokenTransfer[]): MatchRow {
-  const names = transfers.map(({ authority, source, mint, program }) => {
+  const payers = transfers.map(({ authority, source, mint, program }): { ok: boolean; told: MatchItem } => {
     const own = associatedTokenAccount({ owner: authority, mint, program }).address === source
-    return own ? authority : `${authority}, out of the token account ${source}`
+    const told: MatchItem = own ? addressFact(authority) : { code: 'account_of_authority', params: { authority, account: source } }
+    return { ok: own && authority === sender, told }
   })
-  return { field: 'sender', ok: names.join() === sender, expected: sender, got: names.join(', ') || 'nobody' }
+  const got = listFact(
+    payers.map(({ told }) => told),
+    fact('nobody'),
+  )
+  return { field: 'sender', ok: payers.length === 1 && payers.every(({ ok }) => ok), expected: addressFact(sender), got }
 }
 
 type Parties = { transfers: readonly TokenTransfer[]; opened: readonly AccountOpened[]; plain: readonly string[] }
 
 function recipientRow(intent: PaymentIntent, { transfers, opened, plain }: Parties): MatchRow {
   const { recipient, sender, asset } = intent
-  const names = transfers.map(({ destination, mint, program }) => {
+  const owners = transfers.map(({ destination, mint, program }) => {
     if (associatedTokenAccount({ owner: recipient, mint, program }).address === destination) return recipient
-    return opened.find(({ account }) => account === destination)?.owner ?? `whoever owns the token account ${destination}`
+    return opened.find(({ account }) => account === destination)?.owner ?? null
   })
-  const got = [...names, ...plain].join(', ') || 'nobody'
-  return { field: 'recipient', ok: got === recipient && got !== sender && got !== asset.address, expected: recipient, got }
+  const told = transfers.map(({ destination }, index): MatchItem => {
+    const owner = owners[index] ?? null
+    return owner === null ? { code: 'token_account_owner', params: { account: destination } } : addressFact(owner)
+  })
+  const got = listFact([...told, ...plain.map(addressFact)], fact('nobody'))
+  const [only, ...more] = [...owners, ...plain]
+  const ok = more.length === 0 && only === recipient && only !== sender && only !== asset.address
+  return { field: 'recipient', ok, expected: addressFact(recipient), got }
 }
 
 function amountRow({ amountAtomic, asset }: PaymentIntent, transfers: readonly TokenTransfer[], only: TokenTransfer | undefined): MatchRow {
-  const words = transfers.map(({ amountAtomic: atomic, decimals, mint }) => `${formatAmount(atomic, decimals)} ${mint === asset.address ? asset.symbol : mint}`)
+  const told = transfers.map(({ amountAtomic: atomic, decimals, mint }): MatchItem => {
+    if (mint === asset.address) return amountFact(atomic, { symbol: asset.symbol, decimals })
+    return { code: 'token_amount', params: { amountAtomic: atomic.toString(), decimals, token: mint } }
+  })
   return {
     field: 'amount',
     ok: only !== undefined && only.amountAtomic === amountAtomic && amountAtomic > 0n && only.decimals === asset.decimals,
-    expected: `${formatAmount(amountAtomic, asset.decimals)} ${asset.symbol}`,
-    got: words.join(' and ') || 'nothing',
+    expected: amountFact(amountAtomic, asset),
+    got: listFact(told, fact('nothing')),
   }
 }
 
 /** Only the recipient's own account, for this very transfer, may be opened with the sender's money. */
 function rentRow(intent: PaymentIntent, opened: readonly AccountOpened[], transfer: TokenTransfer | undefined): MatchRow {
-  const expected = `at most ${formatAmount(MAX_TOKEN_ACCOUNT_RENT, NATIVE_SOL.decimals)} SOL, to open the recipient’s token account`
+  const expected = { code: 'rent_at_most', params: moneyOf(MAX_TOKEN_ACCOUNT_RENT, NATIVE_SOL) } as const
   const [account, ...more] = opened
-  if (!account) return { field: 'rent', ok: true, expected, got: 'nothing: the account is there' }
+  if (!account) return { field: 'rent', ok: true, expected, got: fact('account_exists') }
   const { payer, owner, mint, program, account: address } = account
   const meant = payer === intent.sender && owner === intent.recipient && mint === intent.asset.address
   const ok = more.length === 0 && meant && address === transfer?.destination && program === transfer.program
-  return { field: 'rent', ok, expected, got: ok ? expected : `the token accounts of ${opened.map((each) => each.owner).join(', ')}` }
+  return { field: 'rent', ok, expected, got: ok ? expected : { code: 'token_accounts_of', params: { owners: opened.map((each) => each.owner) } } }
 }
 
-function describeMint({ asset }: PaymentIntent, mint: string): string {
-  return mint === asset.address ? `${asset.symbol}, the token ${mint}` : `the token ${mint}`
+/** `program`: which token program moves it. */
+function mintFact({ asset }: PaymentIntent, { mint, program }: { mint: string; program?: string }): MatchFact {
+  const symbol = mint === asset.address ? asset.symbol : null
+  return { code: 'token', params: { address: mint, symbol, token2022: program === TOKEN_2022_PROGRAM } }
 }

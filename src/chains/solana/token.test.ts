@@ -2,6 +2,8 @@ import { ComputeBudgetProgram, PublicKey, SystemProgram, TransactionInstruction,
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { addressFact, amountFact, fact, moneyOf, networkFact, textFact } from '#contract/facts.ts'
+import { NATIVE_SOL } from '#contract/network.ts'
 import { failing, solanaFacts, solanaIntent, solanaPayer, solanaStranger } from '#testing/chain-payments.ts'
 import { accountOf, openAccount, TOKEN, TOKEN_2022, tokenInstruction, transferChecked } from '#testing/token-instructions.ts'
 import { buildPayment } from './build.ts'
@@ -80,14 +82,15 @@ test.each([
 })
 
 test('the facts name mint, accounts and amount; the owner of an account only where the transaction opens it', () => {
+  const [token, destination] = [addressFact(USDC.address), addressFact(base.destination.toBase58())]
   expect(decodeTransaction(built(TOKEN, true), [USDC])).toMatchObject({
     transfer: { sender: intent.sender, recipient: intent.recipient, asset: USDC.address, amountAtomic: 1_500_000n, memo: intent.paymentId },
     steps: [
       { kind: 'fee_limit' },
       { kind: 'fee_price' },
-      { kind: 'account_opened', facts: { owner: intent.recipient, payer: intent.sender, token: USDC.address, account: base.destination.toBase58() } },
+      { kind: 'account_opened', facts: { owner: addressFact(intent.recipient), payer: addressFact(intent.sender), token, account: destination } },
       { kind: 'memo' },
-      { kind: 'token_transfer', facts: { from: base.source.toBase58(), to: base.destination.toBase58(), amount: '1.5 USDC', token: USDC.address } },
+      { kind: 'token_transfer', facts: { from: addressFact(base.source.toBase58()), to: destination, amount: amountFact(1_500_000n, USDC), token } },
     ],
   })
   expect(decodeTransaction(built(TOKEN, false))).toMatchObject({ transfer: { sender: intent.sender, recipient: null, asset: USDC.address } })
@@ -102,29 +105,34 @@ test.each([
   expect(() => buildPayment({ ...intent, ...facts, ...change })).toThrow(RangeError)
 })
 
+const both = <F>(fact: F) => [fact, fact]
+
 describe('matchTransaction', () => {
-  test('holds for the payment that was asked for, with both values of every property in words', () => {
+  test('holds for the payment that was asked for, with both values of every property as facts', () => {
     const { ok, rows } = matchTransaction(intent, built(TOKEN, true), { blockhashKnown: true })
     expect(ok).toBe(true)
-    const rent = 'at most 0.00273528 SOL, to open the recipient’s token account'
+    const head = [fact('compute_limit'), fact('compute_price')]
     expect(Object.fromEntries(rows.map(({ field, expected, got }) => [field, [expected, got]]))).toEqual({
-      network: [intent.network, intent.network],
-      sender: [intent.sender, intent.sender],
-      recipient: [intent.recipient, intent.recipient],
-      amount: ['1.5 USDC', '1.5 USDC'],
-      asset: [`USDC, the token ${USDC.address}`, `USDC, the token ${USDC.address}`],
-      fee: ['at most 0.0005 SOL', 'at most 0.000008 SOL'],
-      rent: [rent, rent],
-      feePayer: [intent.sender, intent.sender],
-      signers: [intent.sender, intent.sender],
-      memo: [intent.paymentId, intent.paymentId],
-      expiry: ['a recent blockhash', facts.blockhash],
+      network: both(networkFact(intent.network)),
+      sender: both(addressFact(intent.sender)),
+      recipient: both(addressFact(intent.recipient)),
+      amount: both(amountFact(1_500_000n, USDC)),
+      asset: both({ code: 'token', params: { address: USDC.address, symbol: 'USDC', token2022: false } }),
+      fee: [
+        { code: 'at_most', params: moneyOf(500_000n, NATIVE_SOL) },
+        { code: 'at_most', params: moneyOf(8_000n, NATIVE_SOL) },
+      ],
+      rent: both({ code: 'rent_at_most', params: moneyOf(2_735_280n, NATIVE_SOL) }),
+      feePayer: both(addressFact(intent.sender)),
+      signers: both(addressFact(intent.sender)),
+      memo: both(textFact(intent.paymentId)),
+      expiry: [fact('recent_blockhash'), { code: 'blockhash', params: { blockhash: facts.blockhash } }],
       instructions: [
-        'compute limit, compute price, one transfer of the token, one memo, the recipient’s token account opened if it is missing',
-        'compute limit, compute price, token account opened, memo, token transfer',
+        { code: 'list', params: { facts: [...head, fact('one_token_transfer'), fact('one_memo'), fact('account_opened_if_missing')] } },
+        { code: 'list', params: { facts: [...head, fact('account_opened'), fact('memo'), fact('token_transfer')] } },
       ],
     })
-    expect(matchTransaction(intent, built(TOKEN, false)).rows.find(({ field }) => field === 'rent')?.got).toBe('nothing: the account is there')
+    expect(matchTransaction(intent, built(TOKEN, false)).rows.find(({ field }) => field === 'rent')?.got).toEqual(fact('account_exists'))
   })
 
   const approve = (tag: number) =>
@@ -199,7 +207,9 @@ describe('matchTransaction', () => {
   })
 
   test('names an approval in the refusal', () => {
-    expect(match([...opening, approve(4)]).rows.find(({ field }) => field === 'instructions')?.got).toContain('Approve: lets somebody take tokens later')
+    const got = match([...opening, approve(4)]).rows.find(({ field }) => field === 'instructions')?.got
+    const named = { code: 'token_instruction', params: { program: TOKEN.toBase58(), name: 'approve', number: 4 } }
+    expect(got?.code === 'list' && got.params.facts).toContainEqual(named)
   })
 
   test('rent paid by somebody else needs their signature, and is refused', () => {

@@ -9,6 +9,7 @@ import {
   type StandardEventsFeature,
   type StandardEventsListeners,
 } from '@wallet-standard/features'
+import { renderMatchFact } from '#contract/render-facts.ts'
 import { decodeTransaction } from '#chains/solana/decode.ts'
 import { SOLANA_NATIVE } from '#contract/address.ts'
 import { formatAmount } from '#contract/amount.ts'
@@ -101,7 +102,9 @@ async function describe(transaction: Uint8Array, person: Person): Promise<Questi
   const { transfer, feePayer, feeBoundAtomic, steps } = decoded
   const fee = ['Network fee at most', `${formatAmount(feeBoundAtomic, 9)} SOL, paid by ${feePayer}`] as const
   if (!transfer || transfer.recipient === null || transfer.asset !== SOLANA_NATIVE) {
-    const rows = steps.flatMap(({ kind, facts }) => Object.entries(facts).map(([label, value]) => [`${kind.replaceAll('_', ' ')}: ${label}`, value] as const))
+    const rows = steps.flatMap(({ kind, facts }) =>
+      Object.entries(facts).map(([label, value]) => [`${kind.replaceAll('_', ' ')}: ${label}`, renderMatchFact(value)] as const),
+    )
     return { ...common, title: 'Sign this transaction?', facts: [...rows, fee] }
   }
   const memo = transfer.memo === null ? [] : [['Memo', transfer.memo] as const]

@@ -8,7 +8,7 @@ import { balanceProblem, recipientProblem } from '#contract/reason-problems.ts'
 import { AssetReason, BalanceReason, RecipientReason, SenderReason, type ReasonAmount } from '#contract/reasons.ts'
 import { describeOperations } from './describe-operations.ts'
 import { examples } from './examples.ts'
-import { queryParameters, wireSchema, type JsonSchema } from './field-schemas.ts'
+import { checkFactSchema, queryParameters, wireSchema, type JsonSchema } from './field-schemas.ts'
 import { pendingExampleOf } from './pending-examples.ts'
 
 type Example = { request: { params?: object; query?: object; body?: object }; reply: object }
@@ -40,6 +40,7 @@ export function describeApi(): JsonSchema {
       examples: Object.fromEntries(CODES.map((code) => [code, { summary: problems[code].title, value: exampleProblem(code) }])),
       schemas: {
         Error: ERROR_SCHEMA,
+        CheckFact: checkFactSchema(),
         RecipientReason: { description: 'Why the recipient cannot receive the payment.', ...wireSchema(RecipientReason) },
         BalanceReason: { description: 'Why the balance does not cover the payment. Amounts are atomic units.', ...wireSchema(BalanceReason) },
         AssetReason: { description: 'Why exact amounts of a token cannot be paid.', ...wireSchema(AssetReason) },
@@ -160,6 +161,7 @@ const INTRODUCTION = [
   'Payments with x402 in native ETH and SOL. Every request carries `Authorization: Bearer <API key>`.',
   `Plans: standard ${PLANS.standard.requestsPerMinute} and premium ${PLANS.premium.requestsPerMinute} requests in any 60 seconds, all at once or spread. The plan of an account bounds all of its keys together, the plan of a key bounds that key; the headers \`X-RateLimit-…\` tell the tighter of the two. A request counts for up to 63 seconds; \`Retry-After\` tells when the next one certainly passes.`,
   'Amounts are JSON numbers whose digits count, and beside them atomic units as text. Times are Unix milliseconds. Unknown fields are refused.',
+  'Each of the `checks` of a payment proof says what was expected and what was found twice: `expected` and `got` are English sentences, which may be reworded; `expectedFact` and `gotFact` are the same as codes with parameters, which are never renamed. Checks that an earlier version recorded have sentences alone.',
   'Status changes arrive live over the WebSocket `/ws`: send `{"method":"authenticate","apiKey":"…"}` within 5 seconds, then `{"method":"subscribe","keys":["payments"],"since":"<id of the last event seen>"}`. Keys: `payments` (every change of a status), `verifications` (a proof was found good), `settlements` (the payment of a proof is on its chain), or a wallet address (all three, of its payments). Each message has `type`, `id` and the fields of the status body.',
 ].join('\n\n')
 
@@ -205,7 +207,8 @@ const ERROR_SCHEMA = {
         details: {
           type: 'object',
           additionalProperties: true,
-          description: 'By field: what was expected and what was received; or the figures of the refusal.',
+          description:
+            'By field: what was expected and what was received; or the figures of the refusal. Of `INVALID_PAYMENT_PROOF`: `reason`, the `check` that failed, its `expected` and `got` as sentences, `expectedFact` and `gotFact` as codes with parameters (`#/components/schemas/CheckFact`), and all `checks`.',
           properties: {
             reason: {
               description:

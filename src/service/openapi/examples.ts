@@ -1,8 +1,9 @@
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import type { EndpointName, EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
+import { amountFact } from '#contract/facts.ts'
 import { signInMessage } from '#contract/sign-in-message.ts'
 import { ledgerExamples } from './ledger-examples.ts'
-import { settlementExample } from './settlement-example.ts'
+import { exampleCheck, settlementExample } from './settlement-example.ts'
 
 const BUYER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const SELLER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
@@ -11,6 +12,7 @@ const PAYMENT = 'pay_7Yw3kVxQmJ5uT9aBcDeFgH'
 const HASH = '0x5b1d6c8c0e3f4a2b9d7e6f5a4c3b2a190817263544f3e2d1c0bfae9d8c7b6a59'
 const RESOURCE = 'https://shop.example/articles/42'
 const START = 1_697_234_567_890
+const PAID_AMOUNT = amountFact('10000000000000000', { symbol: 'ETH', decimals: 18 })
 
 const status: EndpointReply<'paymentStatus'> = {
   success: true,
@@ -181,7 +183,7 @@ export const examples: { [K in EndpointName]: { request: EndpointRequest<K>; rep
       timestamp: START,
       verificationTime: '45ms',
       verifiedBy: 'in-process',
-      checks: [{ name: 'paid_amount', source: 'chain', ok: true, expected: '10000000000000000', got: '10000000000000000' }],
+      checks: [exampleCheck({ name: 'paid_amount', source: 'chain' }, [PAID_AMOUNT, PAID_AMOUNT])],
     },
   },
   facilitatorSupported: {

@@ -1,7 +1,9 @@
 import { toJsonSchema } from '@valibot/to-json-schema'
 import type { GenericSchema } from 'valibot'
 import { address } from '#contract/address-field.ts'
+import { CheckFact } from '#contract/facts.ts'
 import { atomic, decimal, metadata, paymentId, plainNumber, resource, timestamp } from '#contract/fields.ts'
+import { WireFact } from '#contract/proof.ts'
 
 export type JsonSchema = Record<string, unknown>
 
@@ -14,6 +16,8 @@ const shared = new Map<unknown, JsonSchema>([
   [metadata.pipe[0], { type: 'object', maxProperties: 32, additionalProperties: true, description: 'Free-form, at most 4 KiB and 10 levels.' }],
   [paymentId.pipe[0], { type: 'string', pattern: '^pay_[1-9A-HJ-NP-Za-km-z]{22}$' }],
   [resource.pipe[0], { type: 'string', format: 'uri', maxLength: 2048, description: 'URL of the protected resource.' }],
+  // Readers take any code; the document names those there are.
+  [WireFact, { $ref: '#/components/schemas/CheckFact' }],
   [timestamp.pipe[0], { type: 'integer', description: 'Unix milliseconds.' }],
 ])
 
@@ -62,4 +66,13 @@ export function wireSchema(schema: GenericSchema): JsonSchema {
     overrideSchema: ({ valibotSchema }) => (shared.has(valibotSchema) ? { ...shared.get(valibotSchema) } : undefined),
   })
   return json
+}
+
+/** What a check of a proof expected or found, as a component that checks refer to. */
+export function checkFactSchema(): JsonSchema {
+  return {
+    description:
+      'A fact of a check: a code, never renamed, and its parameters. Amounts are atomic units with the symbol and the decimals of their asset, times Unix milliseconds. New codes may be added: show the sentence beside a fact whose code you do not know.',
+    ...wireSchema(CheckFact),
+  }
 }

@@ -1,15 +1,19 @@
 import type { EndpointReply, EndpointRequest } from '#contract/endpoints.ts'
+import { amountFact, fact, type CheckFact } from '#contract/facts.ts'
+import type { ProofCheck } from '#contract/proof.ts'
+import { renderCheckFact } from '#contract/render-facts.ts'
 
 const BUYER = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const SELLER = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'
 const RESOURCE = 'https://shop.example/articles/42'
+const ONE_DOLLAR = amountFact(1_000_000n, { symbol: 'USDC', decimals: 6 })
 const HELD = [
-  { name: 'format', source: 'proof', expected: 'base64 of an x402 payment', got: 'such a payment' },
-  { name: 'signed_amount', source: 'proof', expected: '1000000', got: '1000000' },
-  { name: 'fresh', source: 'chain', expected: 'never carried out', got: 'never carried out' },
-  { name: 'simulation', source: 'chain', expected: 'accepted', got: 'accepted' },
-] as const
+  exampleCheck({ name: 'format', source: 'proof' }, [fact('base64_payment'), fact('such_payment')]),
+  exampleCheck({ name: 'signed_amount', source: 'proof' }, [ONE_DOLLAR, ONE_DOLLAR]),
+  exampleCheck({ name: 'fresh', source: 'chain' }, [fact('never_executed'), fact('never_executed')]),
+  exampleCheck({ name: 'simulation', source: 'chain' }, [fact('accepted'), fact('accepted')]),
+]
 
 /** A dollar of USDC that its payee carries out without a facilitator. */
 export const settlementExample: { request: EndpointRequest<'transactionReceive'>; reply: EndpointReply<'transactionReceive'> } = {
@@ -40,6 +44,11 @@ export const settlementExample: { request: EndpointRequest<'transactionReceive'>
     fee: { amount: 0.00021, amountAtomic: '210000000000000', priorityFee: 0.000071 },
     estimatedConfirmation: '20-41 seconds',
     decoded: { type: 'eip1559', chainId: 8453, from: SELLER, to: USDC, value: '0', nonce: 5, gas: '71106' },
-    checks: HELD.map((check) => ({ ...check, ok: true })),
+    checks: HELD,
   },
+}
+
+/** A check that holds, as an answer shows it. */
+export function exampleCheck(check: Pick<ProofCheck, 'name' | 'source'>, [expected, got]: readonly [CheckFact, CheckFact]): ProofCheck {
+  return { ...check, ok: true, expected: renderCheckFact(expected), got: renderCheckFact(got), expectedFact: expected, gotFact: got }
 }

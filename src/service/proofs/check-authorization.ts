@@ -2,6 +2,7 @@ import { erc20Abi, hexToBytes, parseAbi, type Hex } from 'viem'
 import { canonicalSignature, digestOf, type Authorization, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { recoverSigner } from '#chains/evm/token-authorization.ts'
+import { addressFact, amountFact, fact, moneyOf, signedTime, type CheckFact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
@@ -39,21 +40,19 @@ export async function checkSignature({ chain, terms, authorization, checklist }:
     name: 'token_domain',
     source: 'chain',
     ok: domain !== null,
-    expected: 'a token that takes authorizations',
-    got: domain ? 'one' : 'a token that names no domain',
+    expected: fact('token_with_authorizations'),
+    got: domain ? fact('one') : fact('token_without_domain'),
   })
   const digest = digestOf(authorization, { chainId: chainIdOf(terms.network.network), ...(domain ?? { name: '', version: '' }) })
   const signer = recoverSigner(digest, hexToBytes(signature))
   if (signer === from) {
-    checklist.check('invalid_signature', { name: 'signature', source: 'proof', ok: true, expected: from, got: from })
+    checklist.check('invalid_signature', { name: 'signature', source: 'proof', ok: true, expected: addressFact(from), got: addressFact(from) })
     return { ...authorization, signature: canonicalSignature(signature), signedBy: 'key' }
   }
   const undeployed = UNDEPLOYED.test(signature)
   const ok = !undeployed && (await confirmedByContract(contracts, { from, digest, signature }))
-  const got = undeployed
-    ? 'a signature for an account that is not deployed (ERC-6492), which this service does not deploy'
-    : (signer ?? 'a signature of nobody')
-  checklist.check('invalid_signature', { name: 'signature', source: 'chain', ok, expected: from, got: ok ? from : got })
+  const got = undeployed ? fact('undeployed_signature') : signer === undefined ? fact('unrecoverable_signature') : addressFact(signer)
+  checklist.check('invalid_signature', { name: 'signature', source: 'chain', ok, expected: addressFact(from), got: ok ? addressFact(from) : got })
   return { ...authorization, signedBy: 'contract' }
 }
 
@@ -78,20 +77,25 @@ export function checkValidity({ authorization, checklist }: Pick<Checked, 'autho
   // A permit is still good in a block of its very last second.
   const isOver = validBefore < BigInt(Math.floor(finalized.getTime() / 1000))
   const [from, until] = [validAfter <= seconds, validBefore >= seconds + LEAST_LEFT_S]
-  const starts = { name: 'valid_after', source: 'proof', ok: from, expected: `valid from ${seconds} at the latest`, got: validAfter.toString() } as const
-  checkTime(checklist, starts, isOver)
-  const ends = {
-    name: 'valid_before',
-    source: 'proof',
-    ok: until,
-    expected: `valid until ${seconds + LEAST_LEFT_S} at least`,
-    got: validBefore.toString(),
-  } as const
-  checkTime(checklist, ends, isOver)
+  const latestStart = { code: 'valid_from', params: { at: Number(seconds) * 1000 } } as const
+  checkTime(checklist, { name: 'valid_after', source: 'proof', ok: from, expected: latestStart, got: signedTimeFact(validAfter) }, isOver)
+  const leastEnd = { code: 'valid_until', params: { at: Number(seconds + LEAST_LEFT_S) * 1000 } } as const
+  checkTime(checklist, { name: 'valid_before', source: 'proof', ok: until, expected: leastEnd, got: signedTimeFact(validBefore) }, isOver)
+}
+
+function signedTimeFact(seconds: bigint): CheckFact {
+  const at = signedTime(seconds)
+  return at === null ? fact('no_expiry') : { code: 'signed_time', params: { at } }
+}
+
+/** What the chain shows of an authorization's use. */
+export function factOfUse({ used, signature }: { used: boolean; signature?: string | null }): CheckFact {
+  if (!used) return fact('never_executed')
+  return signature ? { code: 'transaction', params: { transaction: signature } } : fact('executed_or_cancelled')
 }
 
 /** Whether the payer holds what it signed for, and on Permit2's way has let it be moved. What a token does not tell is left to the simulation. */
-export async function checkFunds({ chain, authorization, checklist }: Omit<Checked, 'terms'>): Promise<void> {
+export async function checkFunds({ chain, terms: { asset }, authorization, checklist }: Checked): Promise<void> {
   const { method, token, from, amountAtomic } = authorization
   const { read } = contractsOf(chain)
   const rows = [
@@ -100,7 +104,8 @@ export async function checkFunds({ chain, authorization, checklist }: Omit<Check
   ] as const
   for (const { reason, name, functionName, args } of rows.filter(({ asked }) => asked)) {
     const has = await numberOr(read({ address: token, abi: erc20Abi, functionName, args }), amountAtomic)
-    checklist.check(reason, { name, source: 'chain', ok: has >= amountAtomic, expected: `${amountAtomic} at least`, got: has.toString() })
+    const expected = { code: 'at_least', params: moneyOf(amountAtomic, asset) } as const
+    checklist.check(reason, { name, source: 'chain', ok: has >= amountAtomic, expected, got: amountFact(has, asset) })
   }
 }
 

@@ -1,22 +1,66 @@
+import { addressFact, networkFact, textFact, type CheckFact } from '#contract/facts.ts'
 import type { ProofCheck, ProofReason } from '#contract/proof.ts'
 import { ProblemError } from '#contract/problem.ts'
+import { renderCheckFact } from '#contract/render-facts.ts'
 import { printableText } from '../chains/printable-text.ts'
+
+/** A check as the code that makes it says it. */
+export type NewCheck = Pick<ProofCheck, 'name' | 'source' | 'ok'> & { expected: CheckFact; got: CheckFact }
+
+/** A check of two texts that must be the same. */
+export type EqualCheck = Pick<ProofCheck, 'name' | 'source'> & { expected: string; got: string }
 
 /** The checks of one proof, in their order. The first that does not hold ends them. */
 export class Checklist {
   readonly checks: ProofCheck[] = []
 
   /** @throws ProofRefused when the check does not hold */
-  check(reason: ProofReason, check: ProofCheck): void {
-    // Payers choose parts of these texts.
-    const told = { ...check, expected: printableText(check.expected) ?? 'nothing', got: printableText(check.got) ?? 'nothing' }
-    this.checks.push(told)
+  check(reason: ProofReason, check: NewCheck): void {
+    const told = this.record(check)
     if (!told.ok) throw new ProofRefused(reason, told, this.checks)
   }
 
-  /** Two spellings that must be the same. */
-  equal(reason: ProofReason, check: Omit<ProofCheck, 'ok'>): void {
-    this.check(reason, { ...check, ok: check.expected === check.got })
+  /**
+   * Two texts that must be the same, as facts of one kind. `factOf`: what they are, addresses where it is left out.
+   * @throws ProofRefused when they differ
+   */
+  equal(reason: ProofReason, { expected, got, ...check }: EqualCheck, factOf: (value: string) => CheckFact = addressFact): void {
+    this.check(reason, { ...check, ok: expected === got, expected: factOf(expected), got: factOf(got) })
+  }
+
+  /** Adds a check, whether it holds or not. */
+  record({ expected, got, ...check }: NewCheck): ProofCheck {
+    const facts = { expectedFact: printable(expected), gotFact: printable(got) }
+    const told = { ...check, expected: sentence(facts.expectedFact), got: sentence(facts.gotFact), ...facts }
+    this.checks.push(told)
+    return told
+  }
+}
+
+function sentence(fact: CheckFact): string {
+  return printableText(renderCheckFact(fact)) ?? 'nothing'
+}
+
+type CheckItem = Exclude<CheckFact, { code: 'list' }>
+
+function printable(fact: CheckFact): CheckFact {
+  return fact.code === 'list' ? { code: 'list', params: { facts: fact.params.facts.map(printableItem) } } : printableItem(fact)
+}
+
+/** Payers choose some of these texts. */
+function printableItem(fact: CheckItem): CheckItem {
+  const clean = (text: string) => printableText(text) ?? ''
+  switch (fact.code) {
+    case 'text':
+      return textFact(clean(fact.params.text))
+    case 'address':
+      return addressFact(clean(fact.params.address))
+    case 'network':
+      return networkFact(clean(fact.params.network))
+    case 'unreadable_field':
+      return { code: fact.code, params: { field: clean(fact.params.field), problem: clean(fact.params.problem) } }
+    default:
+      return fact
   }
 }
 
@@ -28,10 +72,11 @@ export class ProofRefused extends ProblemError {
   readonly check: string
 
   constructor(reason: ProofReason, check: ProofCheck, checks: readonly ProofCheck[]) {
+    const { expectedFact, gotFact } = check
     super('INVALID_PAYMENT_PROOF', {
       // What was found is a word or two, or a sentence of its own.
       message: `The payment proof is not valid: ${check.name}. Expected ${check.expected}${check.got.endsWith('.') ? `. ${check.got}` : `, received ${check.got}.`}`,
-      details: { reason, check: check.name, expected: check.expected, got: check.got, checks: [...checks] },
+      details: { reason, check: check.name, expected: check.expected, got: check.got, expectedFact, gotFact, checks: [...checks] },
     })
     this.reason = reason
     this.check = check.name

@@ -212,12 +212,19 @@ describe('an ERC-6492 signature', () => {
   ])('%s is refused, and the answer says why', async (_, sign) => {
     const all = await billed(await deployCode(desk.evm, () => '0x'))
     const doors = await atEveryDoor({ address: '0x00000000000000000000000000000000DeaDBeef', sign: async (hash) => sign(hash) }, all)
-    const reason = expect.stringContaining('not deployed (ERC-6492)')
-    const refused = { status: 400, body: { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature', got: reason } } } }
+    const gotFact = { code: 'undeployed_signature', params: {} }
+    const refused = { status: 400, body: { error: { code: 'INVALID_PAYMENT_PROOF', details: { reason: 'invalid_signature', gotFact } } } }
     expect(doors).toMatchObject({
-      verify: { status: 200, body: { isValid: false, invalidReason: 'invalid_exact_evm_payload_signature', invalidMessage: reason } },
+      verify: {
+        status: 200,
+        body: {
+          isValid: false,
+          invalidReason: 'invalid_exact_evm_payload_signature',
+          extra: { checks: expect.arrayContaining([expect.objectContaining({ gotFact })]) },
+        },
+      },
       build: refused,
-      settle: { status: 200, body: { success: false, errorReason: 'invalid_exact_evm_payload_signature', errorMessage: reason } },
+      settle: { status: 200, body: { success: false, errorReason: 'invalid_exact_evm_payload_signature', errorMessage: expect.any(String) } },
       receive: refused,
     })
   })

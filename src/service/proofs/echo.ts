@@ -1,5 +1,5 @@
 import { parseAddress } from '#contract/address.ts'
-import { describe } from '#contract/fields.ts'
+import { amountFact, fact, textFact } from '#contract/facts.ts'
 import { findAsset } from '#contract/network.ts'
 import type { PaymentPayload } from '#x402/payload.ts'
 import type { Requirements, ResourceInfo } from '#x402/requirements.ts'
@@ -12,7 +12,9 @@ export type Examination = { payment: PaymentPayload; terms: Terms; checklist: Ch
 export function checkEcho({ terms, checklist }: Examination, { requirements, resource }: { requirements: Requirements; resource: ResourceInfo | null }): void {
   const asset = findAsset(terms.network, requirements.asset)?.address
   checklist.equal('asset_mismatch', { name: 'asset', source: 'proof', expected: terms.asset.address, got: asset ?? requirements.asset })
-  checklist.equal('amount_mismatch', { name: 'amount', source: 'proof', expected: terms.amountAtomic.toString(), got: requirements.amount })
+  checklist.equal('amount_mismatch', { name: 'amount', source: 'proof', expected: terms.amountAtomic.toString(), got: requirements.amount }, (atomic) =>
+    amountFact(atomic, terms.asset),
+  )
   const payTo = parseAddress(requirements.payTo)
   checklist.equal('recipient_mismatch', { name: 'recipient', source: 'proof', expected: terms.payTo, got: payTo.ok ? payTo.address : requirements.payTo })
   if (terms.resource === null) return
@@ -21,12 +23,12 @@ export function checkEcho({ terms, checklist }: Examination, { requirements, res
     name: 'resource',
     source: 'proof',
     ok: resource?.url === terms.resource,
-    expected: terms.resource,
-    got: describe(resource?.url),
+    expected: textFact(terms.resource),
+    got: resource?.url === undefined ? fact('nothing') : textFact(resource.url),
   })
   for (const field of ['description', 'mimeType'] as const) {
     const expected = terms.resourceInfo?.[field]
     // Absent and empty are signed alike.
-    if (expected) checklist.equal('resource_mismatch', { name: field, source: 'proof', expected, got: resource?.[field] ?? '' })
+    if (expected) checklist.equal('resource_mismatch', { name: field, source: 'proof', expected, got: resource?.[field] ?? '' }, textFact)
   }
 }

@@ -1,5 +1,6 @@
 import { toHex } from 'viem'
 import type { Authorization } from '#chains/evm/authorization.ts'
+import { addressFact, amountFact, fact } from '#contract/facts.ts'
 import { Eip3009Payload, EXACT_PERMIT2_PROXY, Permit2Payload } from '#x402/authorization.ts'
 import { PERMIT2_METHOD } from '#x402/methods.ts'
 import type { Examination } from './echo.ts'
@@ -13,8 +14,12 @@ export async function examineAuthorization(examination: Examination, method: str
   const { from, to, token, amountAtomic, nonce } = authorization
   checklist.equal('asset_mismatch', { name: 'signed_asset', source: 'proof', expected: terms.asset.address, got: token })
   checklist.equal('recipient_mismatch', { name: 'signed_recipient', source: 'proof', expected: terms.payTo, got: to })
-  checklist.equal('amount_mismatch', { name: 'signed_amount', source: 'proof', expected: terms.amountAtomic.toString(), got: amountAtomic.toString() })
-  checklist.check('payer_mismatch', { name: 'source', source: 'proof', ok: from !== terms.payTo, expected: 'a payer other than the payee', got: from })
+  checklist.equal(
+    'amount_mismatch',
+    { name: 'signed_amount', source: 'proof', expected: terms.amountAtomic.toString(), got: amountAtomic.toString() },
+    (atomic) => amountFact(atomic, terms.asset),
+  )
+  checklist.check('payer_mismatch', { name: 'source', source: 'proof', ok: from !== terms.payTo, expected: fact('payer_not_payee'), got: addressFact(from) })
   const key = authorization.method === 'permit2' ? `permit2:${from}:${nonce}` : `${token}:${from}:${nonce}`
   const resource = payment.x402Version === 2 ? (payment.resource?.url ?? null) : null
   return { key, payer: from, signature: null, resource, bytes: null, memo: null, authorization }

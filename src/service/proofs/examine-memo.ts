@@ -1,4 +1,5 @@
 import bs58 from 'bs58'
+import { fact, textFact } from '#contract/facts.ts'
 import { MemoPayload } from '#x402/txid.ts'
 import type { Examination } from './echo.ts'
 import { readMethodPayload } from './read-method-payload.ts'
@@ -8,7 +9,7 @@ import type { Examined } from './terms.ts'
 export async function examineMemo(examination: Examination): Promise<Examined> {
   const proof = readMethodPayload(examination, MemoPayload)
   const ok = bs58.decodeUnsafe(proof.txRef)?.length === 64
-  examination.checklist.check('malformed', { name: 'reference', source: 'proof', ok, expected: 'base58 of 64 bytes', got: proof.txRef })
+  examination.checklist.check('malformed', { name: 'reference', source: 'proof', ok, expected: fact('base58_signature'), got: textFact(proof.txRef) })
   // One payment may land under several signatures' names only by its message, which the chain tells.
   return { key: null, payer: proof.from ?? null, signature: proof.txRef, resource: null, bytes: null, memo: null }
 }

@@ -1,6 +1,7 @@
 import { hexToBytes, type Hex } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { spellFingerprint } from '#chains/evm/fee-fingerprint.ts'
+import { addressFact, amountFact, fact, type CheckFact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import { SignedTransactionPayload } from '#x402/native-transfer.ts'
 import type { Examination } from './echo.ts'
@@ -12,8 +13,8 @@ export async function examineSignedTransaction(examination: Examination): Promis
   const { payment, terms, checklist } = examination
   const bytes = hexToBytes(readMethodPayload(examination, SignedTransactionPayload).signedTransaction as Hex)
   const facts = decodeTransaction(bytes, terms.asset)
-  const problem = facts.ok ? 'such a transaction' : facts.problem
-  checklist.check('malformed', { name: 'transaction', source: 'proof', ok: facts.ok, expected: 'a plain EIP-1559 transaction', got: problem })
+  const got: CheckFact = facts.ok ? fact('such_transaction') : { code: 'unreadable', params: { problem: facts.problem } }
+  checklist.check('malformed', { name: 'transaction', source: 'proof', ok: facts.ok, expected: fact('plain_eip1559'), got })
   if (!facts.ok) throw new TypeError('The check above has refused this.')
 
   const { sender, hash, chainId, to, valueAtomic, data, nonce } = facts
@@ -21,15 +22,38 @@ export async function examineSignedTransaction(examination: Examination): Promis
     name: 'signatures',
     source: 'proof',
     ok: sender !== null,
-    expected: 'the signature of the payer',
-    got: sender ?? 'none',
+    expected: fact('payer_signature'),
+    got: sender === null ? fact('none') : addressFact(sender),
   })
   if (sender === null || hash === null) throw new TypeError('The check above has refused this.')
-  checklist.equal('network_mismatch', { name: 'chain_id', source: 'proof', expected: chainIdOf(terms.network.network).toString(), got: chainId.toString() })
+  const expectedId = chainIdOf(terms.network.network)
+  checklist.check('network_mismatch', {
+    name: 'chain_id',
+    source: 'proof',
+    ok: chainId === expectedId,
+    expected: chainIdFact(expectedId),
+    got: chainIdFact(chainId),
+  })
   checklist.equal('recipient_mismatch', { name: 'destination', source: 'proof', expected: terms.payTo, got: to })
-  checklist.equal('amount_mismatch', { name: 'value', source: 'proof', expected: terms.amountAtomic.toString(), got: valueAtomic.toString() })
-  checklist.check('payer_mismatch', { name: 'source', source: 'proof', ok: sender !== terms.payTo, expected: 'a payer other than the payee', got: sender })
-  checklist.equal('unexpected_instruction', { name: 'data', source: 'proof', expected: '0x', got: data.slice(0, 12) })
+  checklist.equal('amount_mismatch', { name: 'value', source: 'proof', expected: terms.amountAtomic.toString(), got: valueAtomic.toString() }, (atomic) =>
+    amountFact(atomic, terms.asset),
+  )
+  checklist.check('payer_mismatch', {
+    name: 'source',
+    source: 'proof',
+    ok: sender !== terms.payTo,
+    expected: fact('payer_not_payee'),
+    got: addressFact(sender),
+  })
+  checklist.equal('unexpected_instruction', { name: 'data', source: 'proof', expected: '0x', got: data.slice(0, 12) }, dataFact)
   const resource = payment.x402Version === 2 ? (payment.resource?.url ?? null) : null
   return { key: `txid:${hash}`, payer: sender, signature: hash, resource, bytes, memo: null, nonce, fingerprint: spellFingerprint(facts) }
+}
+
+function chainIdFact(chainId: number): CheckFact {
+  return { code: 'chain_id', params: { chainId } }
+}
+
+function dataFact(data: string): CheckFact {
+  return { code: 'data', params: { data } }
 }

@@ -26,7 +26,15 @@ export async function examineTokenTransfer(examination: Examination): Promise<Ex
   const { terms, checklist } = examination
   const signed = readSigned(examination)
   const { facts, sponsor } = signed
-  const rows = checkTokenPayment(facts, { payTo: terms.payTo, mint: terms.asset.address, amountAtomic: terms.amountAtomic, memo: terms.memo, sponsor })
+  const rows = checkTokenPayment(facts, {
+    payTo: terms.payTo,
+    mint: terms.asset.address,
+    symbol: terms.asset.symbol,
+    decimals: terms.asset.decimals,
+    amountAtomic: terms.amountAtomic,
+    memo: terms.memo,
+    sponsor,
+  })
   for (const { rule, ...row } of rows) checklist.check(REASONS[rule], { name: rule, source: 'proof', ...row })
   const payer = facts.operations.find((operation) => operation.kind === 'token_transfer')?.authority ?? facts.feePayer
   return { ...identifySigned(signed), payer }

@@ -1,6 +1,7 @@
 import { hashTypedData, hexToBytes, type Hex } from 'viem'
 import { recoverSigner } from '#chains/evm/token-authorization.ts'
 import { parseAddress } from '#contract/address.ts'
+import { addressFact, fact, textFact } from '#contract/facts.ts'
 import type { ResourceInfo } from '#x402/requirements.ts'
 import { fromV1 } from '#x402/requirements.ts'
 import { offerProofTypedData, proofTypedData, TxidPayload, type ProofTerms } from '#x402/txid.ts'
@@ -13,11 +14,18 @@ export async function examineTxid(examination: Examination): Promise<Examined> {
   const { payment, checklist } = examination
   const proof = readMethodPayload(examination, TxidPayload)
   const from = parseAddress(proof.from)
-  checklist.check('malformed', { name: 'payer', source: 'proof', ok: from.ok && from.family === 'evm', expected: 'an EVM address', got: proof.from })
+  checklist.check('malformed', {
+    name: 'payer',
+    source: 'proof',
+    ok: from.ok && from.family === 'evm',
+    expected: fact('evm_address'),
+    got: textFact(proof.from),
+  })
   const payer = from.ok ? from.address : proof.from
   const { typedData, resource } = payment.x402Version === 2 ? typedDataOf(examination, { proof, payer }) : offerDataOf(examination, { proof, payer })
   const signer = recover(typedData, proof.signature as Hex)
-  checklist.check('invalid_signature', { name: 'signature', source: 'proof', ok: signer === payer, expected: payer, got: signer ?? 'a signature of nobody' })
+  const got = signer === null ? fact('unrecoverable_signature') : addressFact(signer)
+  checklist.check('invalid_signature', { name: 'signature', source: 'proof', ok: signer === payer, expected: addressFact(payer), got })
   return { key: `txid:${proof.txRef}`, payer, signature: proof.txRef, resource: resource.url ?? null, bytes: null, memo: null }
 }
 
@@ -39,8 +47,8 @@ function offerDataOf(examination: Examination, { proof, payer }: Signed): Bound 
     name: 'offer',
     source: 'proof',
     ok: offer !== undefined,
-    expected: 'the terms that were signed',
-    got: offer ? 'an offer' : 'nothing',
+    expected: fact('signed_terms'),
+    got: fact(offer ? 'offer' : 'nothing'),
   })
   if (!offer) throw new TypeError('The check above has refused this.')
   const { requirements, resource } = fromV1(offer)

@@ -1,5 +1,6 @@
 import type { EndpointReply } from '#contract/endpoints.ts'
 import type { FacilitatorInput } from '#contract/facilitator.ts'
+import { fact } from '#contract/facts.ts'
 import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProofCheck } from '#contract/proof.ts'
@@ -90,7 +91,7 @@ async function verifyQuestion(context: Context, actor: Actor, { payment, terms, 
   const previewed = { accountId: actor.accountId, claimant, fingerprint, keyless, terms, examined, checklist, deadline }
   const { payer, isSettling } = await deadline.within(preview(context, previewed))
   if (identifier !== null) await deadline.within(tieIdentifier(context, { identifier, terms, examined }))
-  if (!isSettling) await deadline.within(reserveFunds(context, { network, examined, checklist }))
+  if (!isSettling) await deadline.within(reserveFunds(context, { terms, examined, checklist }))
   return payer
 }
 
@@ -170,8 +171,8 @@ function refuseReference({ keyless = false }: Actor, { bytes, authorization }: E
     name: 'public_reference',
     source: 'proof',
     ok: false,
-    expected: 'what the payer signed, or the API key of the payee',
-    got: 'the name of a transaction',
+    expected: fact('signed_or_api_key'),
+    got: fact('transaction_name'),
   })
 }
 

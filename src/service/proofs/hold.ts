@@ -1,3 +1,4 @@
+import { fact } from '#contract/facts.ts'
 import type { Context } from '../context.ts'
 import { extendClaim, ASSIGNED, releaseClaim, takeClaim, wasGranted, type Claimant, type ClaimRecord, type HeldClaim, type TransferKey } from '../db/claims.ts'
 import { whileBeating } from '../db/lease.ts'
@@ -22,7 +23,7 @@ export async function hold(
   while (!deadline.passed) {
     const answer = await takeClaim(context.db, { network, key, ...claimant, fingerprint, ...(attempt !== undefined && { attempt }) })
     if (answer.taken) {
-      checklist.check('already_used', { name: 'single_use', source: 'record', ok: true, expected: 'never used', got: 'never used' })
+      checklist.check('already_used', { name: 'single_use', source: 'record', ok: true, expected: fact('never_used'), got: fact('never_used') })
       return { held: answer.held }
     }
     const { claim } = answer
@@ -32,8 +33,8 @@ export async function hold(
         name: same || wasGranted(claim) || claim.attempt === ASSIGNED ? 'single_use' : IN_SETTLEMENT,
         source: 'record',
         ok: same,
-        expected: 'never used, or used for the same question',
-        got: same ? 'the same question' : 'used',
+        expected: fact('unused_or_same_question'),
+        got: fact(same ? 'same_question' : 'used'),
       })
       return { used: claim }
     }

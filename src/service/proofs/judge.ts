@@ -1,3 +1,4 @@
+import { addressFact, amountFact, fact, textFact, type CheckFact } from '#contract/facts.ts'
 import { familyOf } from '#contract/network.ts'
 import { isPaymentId } from '#contract/payment.ts'
 import { MAX_PROOF_AGE_MS } from '#x402/methods.ts'
@@ -20,8 +21,9 @@ const SLACK_MS = 60_000
  */
 export async function judge(context: Context, judged: Judged, landed: Landed): Promise<Transfer> {
   const { checklist } = judged
-  const ended = landed.succeeded ? 'landed and succeeded' : (landed.failure ?? 'failed')
-  checklist.check('transaction_failed', { name: 'transaction', source: 'chain', ok: landed.succeeded, expected: 'landed and succeeded', got: ended })
+  const succeeded = fact('landed_and_succeeded')
+  const ended = landed.succeeded ? succeeded : landed.failure === null ? fact('failed') : textFact(landed.failure)
+  checklist.check('transaction_failed', { name: 'transaction', source: 'chain', ok: landed.succeeded, expected: succeeded, got: ended })
   const transfer = judgeTransfer(judged, pick(judged, landed))
   await judgeMemo(context, judged, transfer.memo)
   await judgeTime(context, judged, landed.blockTime)
@@ -29,8 +31,8 @@ export async function judge(context: Context, judged: Judged, landed: Landed): P
     name: 'confirmations',
     source: 'chain',
     ok: landed.confirmed,
-    expected: 'confirmed by the policy of the network',
-    got: `height ${landed.height}`,
+    expected: fact('confirmed_by_policy'),
+    got: { code: 'height', params: { height: landed.height } },
   })
   return transfer
 }
@@ -49,8 +51,8 @@ export function judgeTransfer({ terms, examined, checklist }: Judged, transfer: 
     name: 'plain_transfer',
     source: 'chain',
     ok: plain,
-    expected: `one plain transfer of ${terms.asset.symbol}`,
-    got: plain ? 'one' : 'another transaction',
+    expected: { code: 'one_plain_transfer', params: { symbol: terms.asset.symbol } },
+    got: fact(plain ? 'one' : 'another_transaction'),
   })
   if (!transfer) throw new TypeError('The check above has refused this.')
   const payer = examined.payer ?? transfer.sender
@@ -60,12 +62,16 @@ export function judgeTransfer({ terms, examined, checklist }: Judged, transfer: 
     name: 'not_the_payee',
     source: 'chain',
     ok: transfer.sender !== terms.payTo,
-    expected: 'a payer other than the payee',
-    got: transfer.sender,
+    expected: fact('payer_not_payee'),
+    got: addressFact(transfer.sender),
   })
   checklist.equal('asset_mismatch', { name: 'paid_asset', source: 'chain', expected: terms.asset.address, got: transfer.asset })
   checklist.equal('recipient_mismatch', { name: 'paid_to', source: 'chain', expected: terms.payTo, got: transfer.recipient })
-  checklist.equal('amount_mismatch', { name: 'paid_amount', source: 'chain', expected: terms.amountAtomic.toString(), got: transfer.amountAtomic.toString() })
+  checklist.equal(
+    'amount_mismatch',
+    { name: 'paid_amount', source: 'chain', expected: terms.amountAtomic.toString(), got: transfer.amountAtomic.toString() },
+    (atomic) => amountFact(atomic, terms.asset),
+  )
   return transfer
 }
 
@@ -79,14 +85,25 @@ export async function judgeMemo(context: Context, { accountId, terms, checklist 
   if (!terms.asset.native && terms.memo === null) return
   const given = terms.resource !== null && memo !== null && isPaymentId(memo)
   if (terms.memo !== null && (memo === terms.memo || !given))
-    return checklist.equal('memo_mismatch', { name: 'memo', source: 'chain', expected: terms.memo, got: memo ?? 'none' })
+    return checklist.check('memo_mismatch', { name: 'memo', source: 'chain', ok: memo === terms.memo, expected: textFact(terms.memo), got: textOrNone(memo) })
   const payment = memo !== null && isPaymentId(memo) ? await findPayment(context.db, memo) : undefined
   // What a managed wallet paid names its payment in the memo, whichever account it is of; the resource says that it is this one.
   const hosted = payment?.mode === 'hosted' && terms.resource !== null
   const own = hosted || (payment?.accountId === accountId && payment.mode !== 'received')
-  checklist.check('memo_mismatch', { name: 'memo', source: 'record', ok: own, expected: 'the id of a payment of this account', got: memo ?? 'none' })
+  checklist.check('memo_mismatch', { name: 'memo', source: 'record', ok: own, expected: fact('own_payment_id'), got: textOrNone(memo) })
   if (terms.resource === null) return
-  checklist.equal('resource_mismatch', { name: 'memo_resource', source: 'record', expected: terms.resource, got: payment?.resource ?? 'none' })
+  const resource = payment?.resource ?? null
+  checklist.check('resource_mismatch', {
+    name: 'memo_resource',
+    source: 'record',
+    ok: resource === terms.resource,
+    expected: textFact(terms.resource),
+    got: textOrNone(resource),
+  })
+}
+
+function textOrNone(text: string | null): CheckFact {
+  return text === null ? fact('none') : textFact(text)
 }
 
 /** Terms are compared with block times alone; only the greatest age of a proof needs to know what time it is. */
@@ -97,8 +114,8 @@ async function judgeTime(context: Context, { terms, checklist }: Judged, blockTi
   const from = terms.notBefore === null ? oldest : Math.max(oldest, terms.notBefore - SLACK_MS)
   const to = terms.expiresAt === null ? Infinity : terms.expiresAt + SLACK_MS
   const at = blockTime.getTime()
-  const spell = (time: number) => (Number.isFinite(time) ? new Date(time).toISOString() : 'any time')
-  const window = { name: 'window', source: 'chain', ok: at >= from && at <= to, expected: `from ${spell(from)} to ${spell(to)}`, got: spell(at) } as const
+  const expected = { code: 'window', params: { from, to: terms.expiresAt === null ? null : to } } as const
+  const window = { name: 'window', source: 'chain', ok: at >= from && at <= to, expected, got: { code: 'time', params: { at } } } as const
   const isOver = at < finalized.getTime() - MAX_PROOF_AGE_MS
   const wasLate = at > to || (terms.notBefore !== null && at < terms.notBefore - SLACK_MS)
   checkTime(checklist, window, isOver || wasLate)

@@ -1,3 +1,4 @@
+import { fact, textFact } from '#contract/facts.ts'
 import { isPaid } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { ProofCheck } from '#contract/proof.ts'
@@ -45,8 +46,8 @@ export function outcome({ checklist }: { checklist: Checklist }, payment: Paymen
       name: 'transaction',
       source: 'chain',
       ok: false,
-      expected: 'landed and succeeded',
-      got: payment.failure ?? payment.status,
+      expected: fact('landed_and_succeeded'),
+      got: payment.failure === null ? { code: 'status', params: { status: payment.status } } : textFact(payment.failure),
     })
   return { state: isPaid(payment.status) ? 'paid' : 'pending', payment, ...told }
 }

@@ -1,3 +1,4 @@
+import { fact, textFact, type CheckFact } from '#contract/facts.ts'
 import { familyOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
@@ -105,14 +106,15 @@ async function previewAuthorization(context: Context, previewed: Preview, { chai
   const { terms, checklist } = previewed
   const contracts = contractsOf(chain)
   const use = await contracts.findUse(verified)
-  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: 'never carried out', got: use.used ? 'carried out' : 'never' })
+  const executed = fact(use.used ? 'executed' : 'never_executed')
+  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: fact('never_executed'), got: executed })
   checkValidity({ authorization: verified, checklist }, await readProofTime(context, terms.network.network))
-  await checkFunds({ chain, authorization: verified, checklist })
+  await checkFunds({ chain, terms, authorization: verified, checklist })
   const [address] = facilitatorWallets(context, 'evm')
   if (address === undefined) throw undecided('This service settles no tokens: no wallet pays the network for them. Nothing is decided.')
   const quote = await contracts.quote({ from: address, ...callOf(verified) })
-  const got = quote.ok ? 'accepted' : quote.reason
-  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: quote.ok, expected: 'accepted', got })
+  const got = quote.ok ? fact('accepted') : textFact(quote.reason)
+  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: quote.ok, expected: fact('accepted'), got })
   refuseVerdict(context, chain, await verifyOfficially({ contracts, terms, authorization: verified, address }))
   return verified.from
 }
@@ -123,22 +125,22 @@ async function previewAuthorization(context: Context, previewed: Preview, { chai
  */
 async function findSettling(context: Context, { terms, claimant, fingerprint, checklist }: Preview, key: string): Promise<Previewed | null> {
   const claim = await findClaim(context.db, { network: terms.network.network, key, scope: claimant.scope })
-  if (claim?.consumedAt === null || claim === undefined) return accept('never used')
+  if (claim?.consumedAt === null || claim === undefined) return accept(fact('never_used'))
   const payment = claim.paymentId === null ? undefined : await findPayment(context.db, claim.paymentId)
   const granted = wasGranted(claim) || confirmsOrder(claim)
   const own = claim.scope === claimant.scope
   // An order that was confirmed without a proof, and can be adopted by one of the same resource.
-  if (own && confirmsOrder(claim) && payment?.resource === terms.resource) return accept('confirmed the order of this resource')
+  if (own && confirmsOrder(claim) && payment?.resource === terms.resource) return accept(fact('confirmed_order'))
   const ok = own && !granted && claim.fingerprint === fingerprint && payment !== undefined
-  const expected = 'never used, or in settlement for the same question'
-  const got = ok ? 'in settlement' : granted ? 'used' : 'in settlement for another question'
+  const expected = fact('unused_or_in_settlement')
+  const got = fact(ok ? 'in_settlement' : granted ? 'used' : 'in_other_settlement')
   checklist.check('already_used', { name: ok || granted ? 'single_use' : IN_SETTLEMENT, source: 'record', ok, expected, got })
   if (!payment) return null
   outcome({ checklist }, payment, { alreadyProcessed: false, checks: checklist.checks })
   return { payer: payment.sender, isSettling: true }
 
-  function accept(got: string): null {
-    checklist.check('already_used', { name: 'single_use', source: 'record', ok: true, expected: 'never used', got })
+  function accept(got: CheckFact): null {
+    checklist.check('already_used', { name: 'single_use', source: 'record', ok: true, expected: fact('never_used'), got })
     return null
   }
 }

@@ -5,7 +5,7 @@ import type { ProofCheck, ProofReason } from '#contract/proof.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Context } from '../context.ts'
 import { chainOf } from '../payments/network.ts'
-import type { Checklist } from './checklist.ts'
+import type { Checklist, NewCheck } from './checklist.ts'
 
 /** The times by which proofs are judged. The clock of this process is none of them: a wrong one must not call a good proof bad. */
 export type ProofTime = {
@@ -33,10 +33,10 @@ export class NotValidNowError extends ProblemError {
   readonly reason: ProofReason
   readonly check: string
 
-  constructor(reason: ProofReason, { name, expected, got }: ProofCheck) {
+  constructor(reason: ProofReason, { name, expected, got, expectedFact, gotFact }: ProofCheck) {
     super('PAYMENT_VERIFICATION_FAILED', {
       message: `The payment proof is not valid now: ${name}. Expected ${expected}, received ${got}. It may still be settled, so nothing is decided.`,
-      details: { retryable: true, check: name, expected, got },
+      details: { retryable: true, check: name, expected, got, expectedFact, gotFact },
     })
     this.reason = reason
     this.check = name
@@ -47,8 +47,7 @@ export class NotValidNowError extends ProblemError {
  * A check of time. Only what is over by the final chain is refused as bad.
  * @throws ProofRefused `outside_window`; NotValidNowError
  */
-export function checkTime(checklist: Checklist, check: ProofCheck, isOver: boolean): void {
+export function checkTime(checklist: Checklist, check: NewCheck, isOver: boolean): void {
   if (check.ok || isOver) return checklist.check('outside_window', check)
-  checklist.checks.push(check)
-  throw new NotValidNowError('outside_window', check)
+  throw new NotValidNowError('outside_window', checklist.record(check))
 }

@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { decodeTransaction, type SolanaFacts } from '#chains/solana/decode.ts'
 import { NativeTransferPayload } from '#x402/native-transfer.ts'
+import { fact } from '#contract/facts.ts'
 import type { Examination } from './echo.ts'
 import { readMethodPayload } from './read-method-payload.ts'
 import type { Examined } from './terms.ts'
@@ -18,8 +19,8 @@ export function readSigned(examination: Examination): SignedTransaction {
     name: 'transaction',
     source: 'proof',
     ok: facts.ok,
-    expected: 'a v0 or legacy transaction without lookup tables',
-    got: facts.ok ? 'a v0 or legacy transaction' : facts.problem,
+    expected: fact('solana_transaction_without_tables'),
+    got: facts.ok ? fact('solana_transaction') : { code: 'unreadable', params: { problem: facts.problem } },
   })
   if (!facts.ok) throw new TypeError('The check above has refused this.')
   const memo = facts.operations.find((operation) => operation.kind === 'memo')?.text ?? null

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
 import type { EndpointReply } from '#contract/endpoints.ts'
+import { fact, textFact } from '#contract/facts.ts'
 import { describe } from '#contract/fields.ts'
 import { LosslessNumber, stringifyJson } from '#contract/json.ts'
 import { findAsset, nativeAsset } from '#contract/network.ts'
@@ -53,8 +54,8 @@ export async function receivePayment(service: Context, actor: Actor, body: Recei
 /** @throws ProofRefused `malformed` */
 export function readProof(text: string, checklist: Checklist): PaymentPayload {
   const decoded = decodePayload(text)
-  const got = decoded.ok ? 'such a payment' : decoded.problem
-  checklist.check('malformed', { name: 'format', source: 'proof', ok: decoded.ok, expected: 'base64 of an x402 payment', got })
+  const got = decoded.ok ? fact('such_payment') : textFact(decoded.problem)
+  checklist.check('malformed', { name: 'format', source: 'proof', ok: decoded.ok, expected: fact('base64_payment'), got })
   if (!decoded.ok) throw new TypeError('The check above has refused this.')
   return decoded.payload
 }

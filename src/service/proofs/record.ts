@@ -1,3 +1,4 @@
+import { fact } from '#contract/facts.ts'
 import { stringifyJson } from '#contract/json.ts'
 import { createPaymentId, isPaid, type PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
@@ -109,8 +110,8 @@ async function adoptOrder(context: Context, known: Known, observation: Observati
       name: 'paid_order',
       source: 'record',
       ok: same,
-      expected: `an order for ${terms.resource ?? 'no resource'}`,
-      got: own ? `the order ${own.id} for ${own.resource ?? 'no resource'}` : 'another order',
+      expected: { code: 'order_for', params: { resource: terms.resource } },
+      got: own ? { code: 'order', params: { order: own.id, resource: own.resource } } : fact('another_order'),
     })
   if (!own || !same) return undefined
   // What others submit for the payer is named by its authorization, not by a transaction.

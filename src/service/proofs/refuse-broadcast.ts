@@ -1,9 +1,10 @@
+import { fact } from '#contract/facts.ts'
 import type { Checklist } from './checklist.ts'
 
 /**
  * Refuses a transaction that the network shows already, where nothing else tells whose it is: it is public, and anybody could present it.
  * @throws ProofRefused `already_used`
  */
-export function refuseBroadcast(checklist: Checklist, got: string): void {
-  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: false, expected: 'never broadcast before it is presented', got })
+export function refuseBroadcast(checklist: Checklist, state: 'pending' | 'landed'): void {
+  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: false, expected: fact('never_broadcast'), got: fact(state) })
 }

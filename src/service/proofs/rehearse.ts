@@ -1,3 +1,4 @@
+import { fact, textFact } from '#contract/facts.ts'
 import { familyOf } from '#contract/network.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Judged } from './judge.ts'
@@ -7,6 +8,6 @@ export async function rehearseSigned({ terms, examined, checklist }: Judged, cha
   const { asset, network, payTo: recipient, amountAtomic } = terms
   const token = !asset.native && familyOf(network.network) === 'solana'
   const rehearsal = await chain.rehearse(bytes, token && examined.payer !== null ? { asset, sender: examined.payer, recipient, amountAtomic } : undefined)
-  const got = rehearsal.ok ? 'accepted' : rehearsal.reason
-  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: rehearsal.ok, expected: 'accepted', got })
+  const got = rehearsal.ok ? fact('accepted') : textFact(rehearsal.reason)
+  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: rehearsal.ok, expected: fact('accepted'), got })
 }

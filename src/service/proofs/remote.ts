@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { fact, type CheckFact } from '#contract/facts.ts'
 import { EgressProblem, EgressRefusedError } from '#egress/exchange.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
 import { methodOf, type PaymentPayload } from '#x402/payload.ts'
@@ -55,14 +56,15 @@ export function openRemote(context: Context, { url, payment, terms, checklist, d
     async verify() {
       const verified = await ask('verify', VerifyResponse)
       if (!verified.isValid) throw undecided('The facilitator does not verify this payment. Nothing is decided.')
-      checklist.check('malformed', { name: 'facilitator_verify', source: 'facilitator', ok: true, expected: 'valid', got: 'valid' })
+      checklist.check('malformed', { name: 'facilitator_verify', source: 'facilitator', ok: true, expected: fact('valid'), got: fact('valid') })
     },
     async settle() {
       const settled = await ask('settle', SettleResponse)
       if (!settled.success) throw undecided('The facilitator did not settle this payment. Nothing is decided.')
       // What is no transaction's name is none, and no node is asked about it.
       const transaction = readTransactionName(terms.network.network, settled.transaction) ?? null
-      checklist.check('malformed', { name: 'facilitator_settle', source: 'facilitator', ok: true, expected: 'settled', got: transaction ?? 'settled' })
+      const got: CheckFact = transaction === null ? fact('settled') : { code: 'transaction', params: { transaction } }
+      checklist.check('malformed', { name: 'facilitator_settle', source: 'facilitator', ok: true, expected: fact('settled'), got })
       return transaction
     },
   }

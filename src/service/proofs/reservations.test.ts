@@ -70,8 +70,8 @@ test('a settlement that is still pending counts, also after its reservation has 
   const blocks = desk.withoutMining()
   const settling = settle(input)
   await eventually(
-    async () => (await verify(input)).extra?.checks.map(({ got }) => got),
-    (got) => got?.includes('in settlement') ?? false,
+    async () => (await verify(input)).extra?.checks.map(({ gotFact }) => gotFact?.code),
+    (codes) => codes?.includes('in_settlement') ?? false,
   )
   await desk.context.db
     .update(reservation)

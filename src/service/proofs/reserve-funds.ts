@@ -1,10 +1,11 @@
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
+import { fact, moneyOf } from '#contract/facts.ts'
 import type { Context } from '../context.ts'
 import { reserve } from '../db/reservations.ts'
 import { chainOf } from '../payments/network.ts'
 import { contractsOf } from './check-authorization.ts'
 import type { Checklist } from './checklist.ts'
-import type { Examined } from './terms.ts'
+import type { Examined, Terms } from './terms.ts'
 
 /**
  * Reserves what an authorization moves, so that many verified at once never promise more than their payer can move. Other methods sign over their own place in
@@ -13,10 +14,12 @@ import type { Examined } from './terms.ts'
  */
 export async function reserveFunds(
   context: Context,
-  { network, examined: { authorization, key }, checklist }: { network: string; examined: Examined; checklist: Checklist },
+  { terms, examined: { authorization, key }, checklist }: { terms: Terms; examined: Examined; checklist: Checklist },
 ): Promise<void> {
   if (!authorization || key === null) return
   const { method, token, from, amountAtomic, validBefore } = authorization
+  const { asset } = terms
+  const { network } = terms.network
   const holding = await contractsOf(chainOf(context, network)).holding({ token, owner: from, spender: method === 'permit2' ? PERMIT2 : null })
   // What a token does not tell was left to the simulation.
   if (!holding) return
@@ -27,7 +30,7 @@ export async function reserveFunds(
     name: 'reservation',
     source: 'record',
     ok: others === null,
-    expected: `${amountAtomic} at least, beside what is promised already`,
-    got: others === null ? 'reserved' : `${availableAtomic}, of which ${others} is promised`,
+    expected: { code: 'at_least_unpromised', params: moneyOf(amountAtomic, asset) },
+    got: others === null ? fact('reserved') : { code: 'promised', params: { ...moneyOf(availableAtomic, asset), promisedAtomic: others.toString() } },
   })
 }

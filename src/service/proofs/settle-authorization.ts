@@ -1,3 +1,4 @@
+import { fact, textFact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
 import type { Chain, Transfer } from '../chains/chain.ts'
@@ -11,7 +12,7 @@ import { followSettlement } from '../payments/follow-settlement.ts'
 import { push } from '../payments/push.ts'
 import { signCall } from '../wallets/sign-call.ts'
 import { wakeWatcher } from '../watchers/wake.ts'
-import { checkFunds, checkValidity, contractsOf } from './check-authorization.ts'
+import { checkFunds, checkValidity, contractsOf, factOfUse } from './check-authorization.ts'
 import { undecided } from './checklist.ts'
 import { facilitatorWallets, withWallet, type OpenedWallet } from './facilitator-wallet.ts'
 import { keepSettlement } from './keep-settlement.ts'
@@ -35,10 +36,9 @@ export async function settleAuthorization(context: Context, job: Job, { chain, h
   const { accountId, fingerprint, terms } = job
   // What was built for the payee of this question may land at any moment.
   if (use.used && (await findOrder(context.db, { accountId, network: terms.network.network, key: held.key, fingerprint }))) throw new Overtaken()
-  const got = use.used ? (use.signature ?? 'carried out or cancelled') : 'never carried out'
-  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: 'never carried out', got })
+  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: fact('never_executed'), got: factOfUse(use) })
   checkValidity({ authorization, checklist }, await orUndecided(deadline.within(readProofTime(context, terms.network.network))))
-  await orUndecided(deadline.within(checkFunds({ chain, authorization, checklist })))
+  await orUndecided(deadline.within(checkFunds({ chain, terms, authorization, checklist })))
   const payment = job.remote ? await settleElsewhere(context, job, held) : await settleHere(context, job, { chain, held, authorization })
   wakeWatcher(chain)
   return followAuthorization(context, job, { chain, payment, alreadyProcessed: false })
@@ -98,8 +98,8 @@ async function settleHere(context: Context, job: Job, { chain, held, authorizati
 /** @throws ProofRefused `simulation_failed` */
 async function rehearse({ deadline, checklist }: Job, chain: Chain, call: Call & { from: string }): Promise<Extract<Quote, { ok: true }>> {
   const quote = await orUndecided(deadline.within(contractsOf(chain).quote(call)))
-  const got = quote.ok ? 'accepted' : quote.reason
-  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: quote.ok, expected: 'accepted', got })
+  const got = quote.ok ? fact('accepted') : textFact(quote.reason)
+  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: quote.ok, expected: fact('accepted'), got })
   if (!quote.ok) throw new TypeError('The check above has refused this.')
   return quote
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { fact, type CheckFact } from '#contract/facts.ts'
 import { parseJson } from '#contract/json.ts'
 import { familyOf } from '#contract/network.ts'
 import { ProofCheck } from '#contract/proof.ts'
@@ -142,10 +143,15 @@ async function settleSeen(context: Context, job: Job, { chain, held, signature: 
   const seen = await look(chain, job, { signature })
   if (!isCertain(seen)) return pending(job)
   if (job.examined.bytes) {
-    const got = seen.messageHash === undefined ? 'unknown' : messageKey(seen.messageHash)
-    job.checklist.equal('transaction_failed', { name: 'message', source: 'chain', expected: held.key, got })
+    const key = seen.messageHash === undefined ? null : messageKey(seen.messageHash)
+    const got = key === null ? fact('unknown') : messageFact(key)
+    job.checklist.check('transaction_failed', { name: 'message', source: 'chain', ok: key === held.key, expected: messageFact(held.key), got })
   }
   return finish(context, job, { seen, held, signature })
+}
+
+function messageFact(message: string): CheckFact {
+  return { code: 'message', params: { message } }
 }
 
 /** The payer has signed; the service broadcasts what is recorded, never before. */
@@ -182,8 +188,8 @@ function refuseOld({ terms, checklist }: Job): void {
     name: 'fresh',
     source: 'chain',
     ok: false,
-    expected: 'never broadcast, or with the memo that was asked for',
-    got: 'landed',
+    expected: fact('never_broadcast_without_memo'),
+    got: fact('landed'),
   })
 }
 

@@ -4,6 +4,7 @@ import { ETHER_AMOUNT, ETHER_RESOURCE, openEtherDesk, type EtherDesk, type SentE
 import { alter, REFUSED_PAYEE, refusal, refused } from '#testing/proofs.ts'
 import { eventually, openAccount, registerPayee, releasePayee } from '#testing/service-context.ts'
 import { event } from '../db/schema/payment.ts'
+import { claim } from '../db/schema/proof.ts'
 import { buildTransaction } from '../payments/build.ts'
 import { readHistory } from '../payments/history.ts'
 import { readPaymentBody } from '../payments/status.ts'
@@ -89,6 +90,18 @@ describe('single use', () => {
     const first = await desk.receive(sent, header)
     const again = await desk.receive(sent, header, { timeout: 3 })
     expect(again).toMatchObject({ paymentId: first.paymentId, verified: true, alreadyProcessed: true, checks: first.checks })
+  })
+
+  test('checks that an earlier version recorded as sentences alone are told again as they stand', async () => {
+    const sent = await desk.send()
+    const header = await desk.prove(sent)
+    const { paymentId } = await desk.receive(sent, header)
+    const old = [{ name: 'fresh', source: 'chain', ok: true, expected: 'an earlier wording', got: 'an earlier wording' }]
+    await desk.context.db
+      .update(claim)
+      .set({ checks: JSON.stringify(old) })
+      .where(eq(claim.paymentId, paymentId ?? ''))
+    expect(await desk.receive(sent, header)).toMatchObject({ paymentId, alreadyProcessed: true, checks: old })
   })
 
   test('the same proof for another question is refused as used', async () => {

@@ -1,4 +1,5 @@
 import { callOf, type Authorization } from '#chains/evm/authorization.ts'
+import { fact, textFact } from '#contract/facts.ts'
 import { familyOf } from '#contract/network.ts'
 import { balanceProblem } from '#contract/reason-problems.ts'
 import type { EndpointReply } from '#contract/endpoints.ts'
@@ -6,7 +7,7 @@ import type { Chain } from '../chains/chain.ts'
 import type { Context } from '../context.ts'
 import { chainOf } from '../payments/network.ts'
 import { nativeShortage } from '../chains/shortage.ts'
-import { checkSignature, checkValidity, contractsOf } from '../proofs/check-authorization.ts'
+import { checkSignature, checkValidity, contractsOf, factOfUse } from '../proofs/check-authorization.ts'
 import { judgeMemo } from '../proofs/judge.ts'
 import { orUndecided, type Job } from '../proofs/outcome.ts'
 import { readProofTime } from '../proofs/proof-time.ts'
@@ -49,14 +50,13 @@ async function prepareCall(context: Context, job: Job, { chain, authorization, p
   const { terms, checklist, deadline } = job
   const verified = await orUndecided(deadline.within(checkSignature({ chain, terms, authorization, checklist })))
   const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
-  const got = use.used ? (use.signature ?? 'carried out or cancelled') : 'never carried out'
   // What stands on the chain is public, and anybody could present it.
-  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: 'never carried out', got })
+  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: fact('never_executed'), got: factOfUse(use) })
   checkValidity({ authorization, checklist }, await orUndecided(deadline.within(readProofTime(context, terms.network.network))))
   const built = await orUndecided(deadline.within(contractsOf(chain).build({ ...callOf(verified), from: terms.payTo, priorityFeeAtomic })))
   if (!built.ok && built.code === 'INSUFFICIENT_BALANCE') throw balanceProblem(built.reason)
-  const simulated = built.ok ? 'accepted' : built.message
-  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: built.ok, expected: 'accepted', got: simulated })
+  const simulated = built.ok ? fact('accepted') : textFact(built.message)
+  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: built.ok, expected: fact('accepted'), got: simulated })
   if (!built.ok) throw new TypeError('The check above has refused this.')
   const { bytes, encoding, lastValidBlockHeight, builtHeight, decoded } = built
   return {

@@ -9,6 +9,7 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import { matchTransaction as matchSolana } from '#chains/solana/match.ts'
 import { readTransaction, writeMessage, writeTransaction } from '#chains/solana/wire.ts'
 import { familyOf } from '#contract/network.ts'
+import { renderMatchFact } from '#contract/render-facts.ts'
 
 /** `signature` names the transaction on its chain: its hash (EVM) or its first signature (Solana). */
 export type Signed = { bytes: Uint8Array; signature: string }
@@ -22,7 +23,9 @@ export function signPayment(intent: PaymentIntent, secret: Uint8Array, order: { 
   const signed = evm ? signEvm(secret, order) : signSolana(secret, order.unsigned)
   const match = evm ? matchEvm(intent, signed.bytes) : matchSolana(intent, signed.bytes)
   if (match.ok) return signed
-  const rows = match.rows.filter(({ ok }) => !ok).map(({ field, expected, got }) => `${field}: expected ${expected}, got ${got}`)
+  const rows = match.rows
+    .filter(({ ok }) => !ok)
+    .map(({ field, expected, got }) => `${field}: expected ${renderMatchFact(expected)}, got ${renderMatchFact(got)}`)
   throw new Error(`The signed transaction is not the payment ${intent.paymentId}. ${rows.join('; ')}`)
 }
 

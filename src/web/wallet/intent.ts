@@ -3,7 +3,7 @@ import type { PaymentIntent } from '#chains/intent.ts'
 import type { MatchRow } from '#chains/match.ts'
 import type { Asset } from '#contract/network.ts'
 import { i18n } from '../locales/i18n.ts'
-import { FIELD_NAMES, sayMatch } from '../payment/match-words.ts'
+import { FIELD_NAMES, formatMatchFact } from '../payment/match-facts.ts'
 import type { PaymentOrder } from '../payment/order.ts'
 
 /**
@@ -21,6 +21,6 @@ export function intentOf(order: PaymentOrder, attempt: { paymentId: string; maxF
 export function firstDifference(rows: readonly MatchRow[]): string {
   const row = rows.find(({ ok }) => !ok)
   if (!row) return t`its meaning is another.`
-  const [field, got, expected] = [i18n._(FIELD_NAMES[row.field]), sayMatch(row.got, row.field), sayMatch(row.expected, row.field)]
+  const [field, got, expected] = [i18n._(FIELD_NAMES[row.field]), formatMatchFact(row.got), formatMatchFact(row.expected)]
   return t`“${field}” is ${got} instead of ${expected}.`
 }

@@ -3,7 +3,8 @@ import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import type { Step } from '#chains/match.ts'
-import { sayMatch } from '../../payment/match-words.ts'
+import type { MatchFact } from '#contract/facts.ts'
+import { formatMatchFact } from '../../payment/match-facts.ts'
 import { CopyButton } from '../../ui/CopyButton.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
@@ -44,8 +45,8 @@ const NAMES: Readonly<Record<string, MessageDescriptor>> = {
 export type InstructionsProps = {
   steps: readonly Step[]
   bytes: Uint8Array
-  /** What the network may take in all, as the comparison tells it: "at most 0.000005 SOL". */
-  fee: string | undefined
+  /** What the network may take in all, as the comparison found it. */
+  fee: MatchFact | undefined
 }
 
 /** The transaction in plain words, in the order it is carried out; the network's own figures and its bytes on demand. */
@@ -55,8 +56,8 @@ export function Instructions({ steps, bytes, fee }: InstructionsProps) {
   const { length } = bytes
   const deeds = steps.filter((step): step is Deed => !isFeeStep(step))
   const feeSteps = steps.filter(isFeeStep)
-  const most = fee === undefined ? undefined : sayMatch(fee)
-  const free = fee === 'nothing'
+  const most = fee && formatMatchFact(fee)
+  const free = fee?.code === 'nothing'
   return (
     <section aria-labelledby="instructions-heading" className="mt-6">
       <h3 className="text-sm font-semibold" id="instructions-heading">
@@ -122,7 +123,7 @@ function FactList({ facts }: Pick<Step, 'facts'>) {
       {Object.entries(facts).map(([name, value]) => (
         <div className="flex flex-wrap gap-x-2" key={name}>
           <dt>{NAMES[name] ? t(NAMES[name]) : name}</dt>
-          <dd className="font-mono text-[13px] break-all text-ink">{sayMatch(value, name)}</dd>
+          <dd className="font-mono text-[13px] break-all text-ink">{formatMatchFact(value)}</dd>
         </div>
       ))}
     </dl>

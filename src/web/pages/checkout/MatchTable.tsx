@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import type { Match, MatchRow } from '#chains/match.ts'
-import { FIELD_NAMES, sayMatch } from '../../payment/match-words.ts'
+import { fact as factOf, type MatchFact } from '#contract/facts.ts'
+import { FIELD_NAMES, formatMatchFact } from '../../payment/match-facts.ts'
 import { useNetwork } from '../../shell/use-config.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { cx } from '../../ui/cx.ts'
@@ -50,7 +51,9 @@ export function MatchTable({ match }: { match: Match }) {
               <th className="w-26 py-2.5 pe-3 text-start align-top font-normal text-muted sm:w-36" scope="row">
                 {t(FIELD_NAMES[row.field])}
               </th>
-              <td className="py-2.5 align-top [overflow-wrap:anywhere]">{row.ok ? <Value row={row} text={withoutWork(row)} /> : <Difference row={row} />}</td>
+              <td className="py-2.5 align-top [overflow-wrap:anywhere]">
+                {row.ok ? <Value fact={withoutGas(row.got)} row={row} /> : <Difference row={row} />}
+              </td>
               <td className="w-8 py-2.5 ps-2 text-end align-top">
                 <span className={cx('inline-flex', row.ok ? 'text-good-ink' : 'text-bad-ink')}>
                   <Icon name={row.ok ? 'check' : 'cross'} />
@@ -66,8 +69,9 @@ export function MatchTable({ match }: { match: Match }) {
 }
 
 /** How much work the chain charges for is said where it differs, and with the fee's own figures. */
-function withoutWork({ field, got }: MatchRow): string {
-  return field === 'instructions' ? got.replace(/ with [0-9]+ gas$/, '') : got
+function withoutGas(got: MatchFact): MatchFact {
+  if (got.code === 'plain_transfer_with') return factOf('plain_transfer')
+  return got.code === 'token_transfer_with' ? factOf('one_token_transfer') : got
 }
 
 function Difference({ row }: { row: MatchRow }) {
@@ -78,7 +82,7 @@ function Difference({ row }: { row: MatchRow }) {
           <Trans>Requested</Trans>
         </dt>
         <dd>
-          <Value row={row} text={row.expected} />
+          <Value fact={row.expected} row={row} />
         </dd>
       </div>
       <div>
@@ -86,31 +90,36 @@ function Difference({ row }: { row: MatchRow }) {
           <Trans>In the transaction</Trans>
         </dt>
         <dd className="font-medium">
-          <Value row={row} text={row.got} />
+          <Value fact={row.got} row={row} />
         </dd>
       </div>
     </dl>
   )
 }
 
-const CODES = new Set<MatchRow['field']>(['sender', 'recipient', 'spender', 'contract', 'feePayer', 'signers', 'memo', 'expiry', 'network'])
+/** Written so that it can be compared character by character. */
+const LITERAL: ReadonlySet<MatchFact['code']> = new Set(['address', 'blockhash', 'data', 'text', 'list', 'invalid_signatures', 'missing_signatures'])
 
-function Value({ row, text }: { row: MatchRow; text: string }) {
-  const network = useNetwork(text)
-  if (row.field === 'network' && network) return `${network.name} (${text})`
-  if (row.field === 'expiry' && row.ok) return <Expiry text={text} />
-  return <span className={cx(CODES.has(row.field) && /[0-9a-zA-Z]{16}/.test(text) && 'font-mono text-[13px] break-all')}>{sayMatch(text, row.field)}</span>
+function Value({ row, fact }: { row: MatchRow; fact: MatchFact }) {
+  if (fact.code === 'network') return <NetworkName id={fact.params.network} />
+  if (row.ok && fact.code === 'nonce') {
+    const { nonce } = fact.params
+    return <Trans>another transaction of this account takes its place, number {nonce} (the nonce)</Trans>
+  }
+  if (row.ok && fact.code === 'until') return <Time at={fact.params.at} look="full" />
+  if (row.ok && fact.code === 'blockhash') {
+    const text = fact.params.blockhash
+    return (
+      <Trans>
+        its blockhash is about a minute old: <span className="font-mono text-[13px] break-all">{text}</span>
+      </Trans>
+    )
+  }
+  const literal = LITERAL.has(fact.code) && row.field !== 'instructions'
+  return <span className={cx(literal && 'font-mono text-[13px] break-all')}>{formatMatchFact(fact)}</span>
 }
 
-/** How long what is signed is good: a transaction on EVM until its number is used, on Solana for as long as its blockhash is young; a message until a time. */
-function Expiry({ text }: { text: string }) {
-  const nonce = /^nonce (\d+)$/.exec(text)?.[1]
-  if (nonce) return <Trans>another transaction of this account takes its place, number {nonce} (the nonce)</Trans>
-  const until = Date.parse(/^until (.+)$/.exec(text)?.[1] ?? '')
-  if (!Number.isNaN(until)) return <Time at={until} look="full" />
-  return (
-    <Trans>
-      its blockhash is about a minute old: <span className="font-mono text-[13px] break-all">{text}</span>
-    </Trans>
-  )
+function NetworkName({ id }: { id: string }) {
+  const network = useNetwork(id)
+  return network ? `${network.name} (${id})` : <span className="font-mono text-[13px] break-all">{id}</span>
 }

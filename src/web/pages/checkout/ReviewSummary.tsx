@@ -1,15 +1,16 @@
 import { Trans } from '@lingui/react/macro'
+import type { MatchFact } from '#contract/facts.ts'
 import { findEntry } from '../../address-book/store.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
-import { sayMatch } from '../../payment/match-words.ts'
+import { formatMatchFact } from '../../payment/match-facts.ts'
 import { useConfig, useNetwork } from '../../shell/use-config.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 
 export type ReviewSummaryProps = {
   order: PaymentOrder
-  /** "at most 0.000005 SOL". */
-  fee: string | undefined
+  /** What the network may take in all, as the comparison found it. */
+  fee: MatchFact | undefined
   /** Then it tells only what was asked for. */
   blocked: boolean
 }
@@ -20,7 +21,7 @@ export function ReviewSummary({ order, fee, blocked }: ReviewSummaryProps) {
   const { sellerWallets } = useConfig()
   const networkName = network?.name ?? order.network
   const name = findEntry(order.recipient)?.name
-  const most = fee === undefined ? undefined : sayMatch(fee)
+  const most = fee && formatMatchFact(fee)
   return (
     <div className="mt-4 rounded-lg bg-sunken px-4 py-4">
       <p className="text-sm text-muted">{blocked ? <Trans>You asked to send</Trans> : <Trans>You send</Trans>}</p>

@@ -6,7 +6,7 @@ import { isPaid } from '#contract/payment.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { i18n } from '../../locales/i18n.ts'
-import { FIELD_NAMES, sayMatch } from '../../payment/match-words.ts'
+import { FIELD_NAMES, formatMatchFact } from '../../payment/match-facts.ts'
 import { RpcProblem } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
 import type { Moved } from '../../rpc/read-landed.ts'
@@ -68,15 +68,15 @@ export async function readTruth(payment: PaymentStatusBody, network: Network, ur
       .filter(({ field }) => (judged ? judged.has(field) : field !== 'fee' && field !== 'expiry' && field !== 'instructions'))
       .map(({ field, expected, got, ok }) => ({
         name: i18n._(FIELD_NAMES[field]),
-        record: sayMatch(expected, field),
-        chain: field === 'network' ? node.identity : sayMatch(got, field),
+        record: formatMatchFact(expected),
+        chain: field === 'network' ? node.identity : formatMatchFact(got),
         ok,
       }))
     if (handedIn && landed.moved) rows.push(...movedRows(intent, landed.moved))
     const effect = handedIn ? undefined : landed.match.rows.find(({ field }) => field === 'instructions')
     // A payment the service calls failed is confirmed, not contradicted, by a chain that moved nothing.
     if (status === 'failed' || !landed.succeeded) rows.push(row(t`Outcome`, outcome(status !== 'failed'), outcome(landed.succeeded)))
-    else if (effect) rows.push({ name: t`What it does`, record: sayMatch(effect.expected), chain: sayMatch(effect.got), ok: effect.ok })
+    else if (effect) rows.push({ name: t`What it does`, record: formatMatchFact(effect.expected), chain: formatMatchFact(effect.got), ok: effect.ok })
     if (payment.fee) rows.push(row(t`Network fee`, spell(payment.fee.amountAtomic), spell(landed.feeAtomic)))
     // What is not confirmed may still move to another block.
     if (payment.blockHeight !== null && !isOpen(status))

@@ -1,8 +1,7 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
-import type { Asset } from '#contract/network.ts'
 import { formatNumber } from '../../locales/formats.ts'
-import { sayMatch } from '../../payment/match-words.ts'
+import { formatCheckFact, type AnyCheckFact } from '../../payment/check-facts.ts'
 import { proofReasons } from '../../errors/proof-reasons.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { cx } from '../../ui/cx.ts'
@@ -12,9 +11,8 @@ import { UntrustedText } from '../../ui/UntrustedText.tsx'
 import type { Check } from './check.ts'
 import { checkWords, sourceWords } from './words.ts'
 
-const MOMENTS = new Set(['valid_after', 'valid_before'])
-const AMOUNTS = new Set(['amount', 'signed_amount', 'paid_amount', 'balance', 'allowance'])
-const LONG_CODE = /^(0x[0-9a-fA-F]{16,}|[1-9A-HJ-NP-Za-km-z]{32,})$/
+/** Written so that they can be compared character by character. */
+const LITERAL: ReadonlySet<AnyCheckFact['code']> = new Set(['address', 'blockhash', 'data', 'message', 'transaction'])
 
 const looks = {
   ok: { icon: 'check', tone: 'text-good-ink' },
@@ -25,14 +23,14 @@ const looks = {
 /** So few are read at a glance. */
 const FEW = 8
 
-export type CheckListProps = { checks: readonly Check[]; /** What amounts in atomic units are of. */ asset?: Asset | undefined }
+export type CheckListProps = { checks: readonly Check[] }
 
 /** What does not hold or is not known, in view; what holds, folded where it is much. */
-export function CheckList({ checks, asset }: CheckListProps) {
+export function CheckList({ checks }: CheckListProps) {
   const [trouble, held] = [checks.filter(({ state }) => state !== 'ok'), checks.filter(({ state }) => state === 'ok')]
   return (
     <div className="space-y-3">
-      {trouble.length > 0 && <Rows asset={asset} caption={<Trans>What does not hold or is not known</Trans>} checks={trouble} />}
+      {trouble.length > 0 && <Rows caption={<Trans>What does not hold or is not known</Trans>} checks={trouble} />}
       {held.length > 0 && (
         <details className="group" open={held.length <= FEW}>
           <summary className="flex cursor-pointer items-center gap-2 rounded-sm py-1.5 text-sm font-medium">
@@ -43,7 +41,7 @@ export function CheckList({ checks, asset }: CheckListProps) {
             </span>
           </summary>
           <div className="mt-2">
-            <Rows asset={asset} caption={<Trans>What holds</Trans>} checks={held} />
+            <Rows caption={<Trans>What holds</Trans>} checks={held} />
           </div>
         </details>
       )}
@@ -64,7 +62,7 @@ function Sources({ checks }: { checks: readonly Check[] }) {
 }
 
 /** Each check with who made it, and where it does not hold, what was expected beside what came. */
-function Rows({ checks, asset, caption }: CheckListProps & { caption: ReactNode }) {
+function Rows({ checks, caption }: CheckListProps & { caption: ReactNode }) {
   const { t } = useLingui()
   const said = { ok: t`Holds`, bad: t`Does not hold`, open: t`Not known` }
   return (
@@ -100,7 +98,7 @@ function Rows({ checks, asset, caption }: CheckListProps & { caption: ReactNode 
                 <span className="block text-xs text-muted">{t(sourceWords[check.source])}</span>
               </th>
               <td className="py-2.5 pe-2 align-top [overflow-wrap:anywhere]">
-                {check.state === 'ok' ? <Value asset={asset} check={check} text={check.got} /> : <Difference asset={asset} check={check} />}
+                {check.state === 'ok' ? <Value fact={check.got} /> : <Difference check={check} />}
               </td>
             </tr>
           )
@@ -110,15 +108,17 @@ function Rows({ checks, asset, caption }: CheckListProps & { caption: ReactNode 
   )
 }
 
-/** The service's amounts and times are plain numbers; addresses and hashes are set so that they can be compared. */
-function Value({ check, text, asset }: { check: Check; text: string; asset: Asset | undefined }) {
-  if (MOMENTS.has(check.name) && text === '0') return <Trans>from the start</Trans>
-  if (MOMENTS.has(check.name) && /^[1-9][0-9]{9}$/.test(text)) return <Time at={Number(text) * 1000} look="full" />
-  if (AMOUNTS.has(check.name) && asset && /^[0-9]+$/.test(text)) return <Amount atomic={text} decimals={asset.decimals} exact symbol={asset.symbol} />
-  return <UntrustedText className={LONG_CODE.test(text) ? 'font-mono text-[13px] break-all' : undefined} text={sayMatch(text, check.name)} />
+/** Amounts and times as everywhere; addresses and hashes are set so that they can be compared. */
+function Value({ fact }: { fact: AnyCheckFact }) {
+  if (fact.code === 'amount') {
+    const { amountAtomic, symbol, decimals } = fact.params
+    return <Amount atomic={amountAtomic} decimals={decimals} exact symbol={symbol} />
+  }
+  if (fact.code === 'time' || (fact.code === 'signed_time' && fact.params.at > 0)) return <Time at={fact.params.at} look="full" />
+  return <UntrustedText className={LITERAL.has(fact.code) ? 'font-mono text-[13px] break-all' : undefined} text={formatCheckFact(fact)} />
 }
 
-function Difference({ check, asset }: { check: Check; asset: Asset | undefined }) {
+function Difference({ check }: { check: Check }) {
   const { t } = useLingui()
   const words = check.reason && proofReasons[check.reason]
   return (
@@ -130,7 +130,7 @@ function Difference({ check, asset }: { check: Check; asset: Asset | undefined }
             <Trans>Expected</Trans>
           </dt>
           <dd>
-            <Value asset={asset} check={check} text={check.expected} />
+            <Value fact={check.expected} />
           </dd>
         </div>
         <div>
@@ -138,7 +138,7 @@ function Difference({ check, asset }: { check: Check; asset: Asset | undefined }
             <Trans>Found</Trans>
           </dt>
           <dd className="font-medium">
-            <Value asset={asset} check={check} text={check.got} />
+            <Value fact={check.got} />
           </dd>
         </div>
       </dl>

@@ -79,7 +79,7 @@ export function ProofView({ found }: { found: Extract<Recognized, { kind: 'proof
         <CheckNote accepts={session?.operator ?? false} />
       </Card>
       {result && (
-        <ResultCard asset={asked?.asset} network={networks.find(({ network }) => network === fields.network)} result={result}>
+        <ResultCard network={networks.find(({ network }) => network === fields.network)} result={result}>
           {mispaid && asked && <SendBack decimals={asked.asset.decimals} mispaid={mispaid} reminded={isMine(asked.wallet)} />}
         </ResultCard>
       )}

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useRef, type ReactNode } from 'react'
-import { explorerLink, type Asset, type Network } from '#contract/network.ts'
+import { explorerLink, type Network } from '#contract/network.ts'
 import { pathTo } from '../../paths.ts'
 import { inOne } from '../../errors/in-one.ts'
 import { proofReasons } from '../../errors/proof-reasons.ts'
@@ -22,12 +22,11 @@ import { verdictWords } from './words.ts'
 export type ResultCardProps = {
   result: Result
   network: Network | undefined
-  /** What was expected to be paid. */ asset?: Asset | undefined
   children?: ReactNode
 }
 
 /** The one word, and everything it rests on. It comes into view, and the focus to it: it is what was asked for. */
-export function ResultCard({ result, network, asset, children }: ResultCardProps) {
+export function ResultCard({ result, network, children }: ResultCardProps) {
   const { t } = useLingui()
   const verdict = verdictOf(result)
   const { title, body, tone, icon } = verdictWords[verdict]
@@ -65,7 +64,7 @@ export function ResultCard({ result, network, asset, children }: ResultCardProps
       )}
       {result.checks.length > 0 && (
         <div className="mt-5">
-          <CheckList asset={asset} checks={result.checks} />
+          <CheckList checks={result.checks} />
         </div>
       )}
       {result.transaction && (

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { addressFact, amountFact, fact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { lookForTransaction } from './chain-checks.ts'
 
@@ -81,10 +82,15 @@ test('tokens that a facilitator brought are judged by what the token moved, whoe
 })
 
 test.each([
-  ['another amount', [transferred(payee, 999_999n)], {}, ['amount', '0.999999 USDC']],
-  ['nothing for the payee', [transferred(facilitator, 1_000_000n)], {}, ['recipient', 'somebody else']],
-  ['several transfers to the payee', [transferred(payee, 1_000_000n), transferred(payee, 5n)], {}, ['instructions', '2 transfers']],
-  ['another payer than the proof names', [transferred(payee, 1_000_000n)], { from: payee }, ['sender', payer]],
+  ['another amount', [transferred(payee, 999_999n)], {}, ['amount', amountFact(999_999n, token)]],
+  ['nothing for the payee', [transferred(facilitator, 1_000_000n)], {}, ['recipient', fact('another_account')]],
+  [
+    'several transfers to the payee',
+    [transferred(payee, 1_000_000n), transferred(payee, 5n)],
+    {},
+    ['instructions', { code: 'transfers', params: { count: 2 } }],
+  ],
+  ['another payer than the proof names', [transferred(payee, 1_000_000n)], { from: payee }, ['sender', addressFact(payer)]],
 ])('%s is named', async (_, logs, options, difference) => {
   const view = await look(logs, options)
   expect(bad(view)).toContainEqual(difference)

@@ -2,8 +2,9 @@ import { t } from '@lingui/core/macro'
 import * as v from 'valibot'
 import type { TokenMove } from '#chains/evm/erc20.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
-import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, fact, listFact, type CheckFact } from '#contract/facts.ts'
 import { familyOf, type Network } from '#contract/network.ts'
+import type { AnyCheckFact } from '../../payment/check-facts.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
@@ -64,7 +65,16 @@ export async function lookForTransaction(id: string, { network, asset, wallet, a
     return {
       ...NOTHING,
       transaction: id,
-      checks: [{ name: 'plain_transfer', source: 'chain', state: 'bad', expected: 'a plain payment', got: landed.problem, reason: 'unexpected_instruction' }],
+      checks: [
+        {
+          name: 'plain_transfer',
+          source: 'chain',
+          state: 'bad',
+          expected: fact('plain_payment'),
+          got: { code: 'unreadable', params: { problem: landed.problem } },
+          reason: 'unexpected_instruction',
+        },
+      ],
     }
   const reasons = {
     recipient: 'recipient_mismatch',
@@ -80,8 +90,8 @@ export async function lookForTransaction(id: string, { network, asset, wallet, a
     name: 'transaction',
     source: 'chain',
     state: landed.succeeded ? 'ok' : 'bad',
-    expected: 'carried out',
-    got: landed.succeeded ? 'carried out' : 'failed',
+    expected: fact('executed'),
+    got: fact(landed.succeeded ? 'executed' : 'failed'),
     ...(!landed.succeeded && { reason: 'transaction_failed' as const }),
   }
   const deep = evm ? Math.max(1, node.height - landed.blockHeight + 1) : network.confirmations
@@ -90,8 +100,8 @@ export async function lookForTransaction(id: string, { network, asset, wallet, a
     name: 'confirmations',
     source: 'chain',
     state: confirmed ? 'ok' : 'open',
-    expected: evm ? `${network.confirmations} blocks` : 'confirmed',
-    got: evm ? `${deep} blocks` : 'confirmed',
+    expected: evm ? blocksFact(network.confirmations) : fact('confirmed'),
+    got: evm ? blocksFact(deep) : fact('confirmed'),
   }
   const rows = landed.moved ? movedRows(landed.moved.moves, { asset, wallet, amountAtomic, payer }) : landed.match.rows.filter(({ field }) => judged.has(field))
   const checks = [
@@ -109,26 +119,39 @@ export async function lookForTransaction(id: string, { network, asset, wallet, a
   return { checks, settled: checks.every(({ state }) => state === 'ok'), absent: false, transaction: id, undecided: null }
 }
 
-type Row = { field: string; ok: boolean; expected: string; got: string }
+function blocksFact(count: number): CheckFact {
+  return { code: 'blocks', params: { count } }
+}
+
+type Row = { field: string; ok: boolean; expected: AnyCheckFact; got: AnyCheckFact }
 type Wanted = Pick<Expected, 'asset' | 'wallet' | 'amountAtomic'> & Pick<Known, 'payer'>
 
 /** Tokens come in anybody's transaction: a facilitator's, for one. What the token says it moved for the payee is what was paid. */
 function movedRows(moves: readonly TokenMove[], { asset, wallet, amountAtomic, payer }: Wanted): Row[] {
   const touching = moves.filter(({ from, to }) => from === wallet || to === wallet)
   const came = touching.filter(({ to }) => to === wallet)
-  const spell = (atomic: bigint) => `${formatAmount(atomic, asset.decimals)} ${asset.symbol}`
   const total = came.reduce((sum, move) => sum + move.amountAtomic, 0n)
-  const [from = 'nobody', ...more] = [...new Set(came.map((move) => move.from))]
+  const payers = [...new Set(came.map((move) => move.from))]
+  const [from, ...more] = payers
   return [
-    { field: 'recipient', ok: came.length > 0, expected: wallet, got: came.length > 0 ? wallet : 'somebody else' },
-    { field: 'amount', ok: total === amountAtomic, expected: spell(amountAtomic), got: spell(total) },
-    { field: 'asset', ok: true, expected: asset.address, got: asset.address },
-    ...(payer === null ? [] : [{ field: 'sender', ok: from === payer && more.length === 0, expected: payer, got: [from, ...more].join(', ') }]),
+    { field: 'recipient', ok: came.length > 0, expected: addressFact(wallet), got: came.length > 0 ? addressFact(wallet) : fact('another_account') },
+    { field: 'amount', ok: total === amountAtomic, expected: amountFact(amountAtomic, asset), got: amountFact(total, asset) },
+    { field: 'asset', ok: true, expected: addressFact(asset.address), got: addressFact(asset.address) },
+    ...(payer === null
+      ? []
+      : [
+          {
+            field: 'sender',
+            ok: from === payer && more.length === 0,
+            expected: addressFact(payer),
+            got: listFact(payers.map(addressFact), fact('nobody')),
+          },
+        ]),
     {
       field: 'instructions',
       ok: touching.length === 1,
-      expected: 'one transfer',
-      got: touching.length === 1 ? 'one transfer' : `${touching.length} transfers`,
+      expected: fact('one_transfer'),
+      got: touching.length === 1 ? fact('one_transfer') : { code: 'transfers', params: { count: touching.length } },
     },
   ]
 }
@@ -158,9 +181,9 @@ async function lookForMessage(bytes: Uint8Array, { payer }: Facts, { network, as
   }
   const reading = await chain.read(order, built, { bytes: null, signature: null })
   if (reading.kind === 'absent')
-    return { ...NOTHING, absent: true, checks: [{ name: 'fresh', source: 'chain', state: 'ok', expected: 'not carried out', got: 'not carried out' }] }
+    return { ...NOTHING, absent: true, checks: [{ name: 'fresh', source: 'chain', state: 'ok', expected: fact('not_executed'), got: fact('not_executed') }] }
   if (reading.kind === 'superseded' && !reading.finalized) {
-    const spent: Check = { name: 'fresh', source: 'chain', state: 'open', expected: 'not carried out', got: 'carried out or taken back' }
+    const spent: Check = { name: 'fresh', source: 'chain', state: 'open', expected: fact('not_executed'), got: fact('executed_or_cancelled') }
     return {
       ...NOTHING,
       checks: [spent],
@@ -176,16 +199,16 @@ async function lookForMessage(bytes: Uint8Array, { payer }: Facts, { network, as
         name: 'transfer',
         source: 'chain',
         state: paid ? 'ok' : 'bad',
-        expected: 'the transfer, as it was signed',
-        got: paid ? 'the transfer, as it was signed' : 'something else',
+        expected: fact('signed_transfer'),
+        got: fact(paid ? 'signed_transfer' : 'something_else'),
         ...(!paid && { reason: 'transaction_failed' as const }),
       },
       {
         name: 'confirmations',
         source: 'chain',
         state: reading.commitment === 'processed' ? 'open' : 'ok',
-        expected: `${network.confirmations} blocks`,
-        got: `${confirmations} blocks`,
+        expected: blocksFact(network.confirmations),
+        got: blocksFact(confirmations),
       },
     ],
     settled: paid && reading.commitment !== 'processed',

@@ -1,3 +1,4 @@
+import type { AnyCheckFact } from '../../payment/check-facts.ts'
 import type { KnownReason } from '../../errors/proof-reasons.ts'
 
 /** One thing that was looked at. `open`: nobody could tell. */
@@ -6,8 +7,8 @@ export type Check = {
   /** Who says so: the proof itself, read here; the reader's own node; the service's node; the service's record; a facilitator. */
   source: 'local' | 'chain' | 'service_chain' | 'record' | 'facilitator'
   state: 'ok' | 'bad' | 'open'
-  expected: string
-  got: string
+  expected: AnyCheckFact
+  got: AnyCheckFact
   reason?: KnownReason
 }
 

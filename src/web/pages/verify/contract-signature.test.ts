@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { fact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { decodePayload } from '#x402/payload.ts'
@@ -98,8 +99,8 @@ test('where no node answers, nobody calls the signature bad', async () => {
 })
 
 test('what a contract says later is nothing against a payment that was executed', () => {
-  const chain = { checks: [{ name: 'transfer', source: 'chain', state: 'ok', expected: '', got: '' }] } as const
-  const said = { name: 'signature', source: 'chain', state: 'bad', expected: '', got: '' } as const
+  const chain = { checks: [{ name: 'transfer', source: 'chain', state: 'ok', expected: fact('none'), got: fact('none') }] } as const
+  const said = { name: 'signature', source: 'chain', state: 'bad', expected: fact('none'), got: fact('none') } as const
   expect(joined({ local: [said], chain, service: [] }).checks).toEqual(chain.checks)
   expect(joined({ local: [{ ...said, source: 'local' }], chain, service: [] }).checks).toHaveLength(2)
 })

@@ -1,5 +1,6 @@
 import { encodeFunctionData, parseAbi, type Hex } from 'viem'
 import { digestOf } from '#chains/evm/authorization.ts'
+import { addressFact, fact, textFact } from '#contract/facts.ts'
 import { chainIdOf } from '#contract/network.ts'
 import type { PaymentPayload } from '#x402/payload.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../rpc/call.ts'
@@ -22,21 +23,21 @@ const VALID = '0x1626ba7e'
 export async function askPayerContract({ payment, body, expected }: Question): Promise<Check | null> {
   const authorization = authorizationOf(body, expected)
   const { from, signature } = authorization
-  const row = { name: 'signature', source: 'chain', expected: from } as const
+  const row = { name: 'signature', source: 'chain', expected: addressFact(from) } as const
   const url = rpcUrlOf(expected.network)
   try {
     const node = await checkNode(expected.network, url)
-    if (!node.ok) return { ...row, state: 'open', got: node.problem }
+    if (!node.ok) return { ...row, state: 'open', got: textFact(node.problem) }
     if ((await callRpc(url, 'eth_getCode', [from, 'latest'])) === '0x') return null
     const domain = domainOf(payment, body)
-    if (domain === null) return { ...row, state: 'open', got: 'the token’s name is not in the proof' }
+    if (domain === null) return { ...row, state: 'open', got: fact('token_name_missing') }
     const hash = digestOf(authorization, { chainId: chainIdOf(expected.network.network), ...domain })
     const data = encodeFunctionData({ abi, functionName: 'isValidSignature', args: [hash, signature] })
     return (await confirms(url, from, data))
-      ? { ...row, state: 'ok', got: from }
-      : { ...row, state: 'bad', got: 'the payer’s contract says no', reason: 'invalid_signature' }
+      ? { ...row, state: 'ok', got: addressFact(from) }
+      : { ...row, state: 'bad', got: fact('contract_refused'), reason: 'invalid_signature' }
   } catch (error) {
-    if (error instanceof RpcProblem) return { ...row, state: 'open', got: error.message }
+    if (error instanceof RpcProblem) return { ...row, state: 'open', got: textFact(error.message) }
     throw error
   }
 }

@@ -3,6 +3,7 @@ import { verifySignature } from '#chains/solana/signature.ts'
 import { decodeTransaction as decodeSolana } from '#chains/solana/decode.ts'
 import { familyOf } from '#contract/network.ts'
 import { formatAmount } from '#contract/amount.ts'
+import { addressFact, amountFact, fact, networkFact, textFact, type CheckFact } from '#contract/facts.ts'
 import type { Receipt } from '#contract/receipt.ts'
 import { decodeBase64 } from '#x402/header.ts'
 import type { KnownReason } from '../../errors/proof-reasons.ts'
@@ -13,10 +14,15 @@ import type { Check } from './check.ts'
  * nothing of whether it landed.
  */
 export function checkReceipt(receipt: Receipt): Check[] {
-  const amount = check('amount', [formatAmount(BigInt(receipt.amountAtomic), receipt.decimals), receipt.amount], 'amount_mismatch')
-  if (!receipt.signed) return [amount, { name: 'signed', source: 'local', state: 'open', expected: 'the signed transaction', got: 'not in the receipt' }]
+  const amount = check('amount', {
+    expected: formatAmount(BigInt(receipt.amountAtomic), receipt.decimals),
+    got: receipt.amount,
+    reason: 'amount_mismatch',
+    factOf: textFact,
+  })
+  if (!receipt.signed) return [amount, { name: 'signed', source: 'local', state: 'open', expected: fact('signed_transaction'), got: fact('not_in_receipt') }]
   const bytes = decodeBase64(receipt.signed.bytes)
-  if (!bytes) return [amount, { ...check('signed', ['base64', 'something else'], 'malformed') }]
+  if (!bytes) return [amount, { name: 'signed', source: 'local', state: 'bad', expected: fact('base64'), got: fact('something_else'), reason: 'malformed' }]
   return [amount, ...(familyOf(receipt.network) === 'evm' ? checkEvm(receipt, bytes) : checkSolana(receipt, bytes))]
 }
 
@@ -32,9 +38,10 @@ type Said = {
   id: string | null
   payer: string | null
   recipient: string | null
-  asset: string
+  asset: string | null
   amountAtomic: bigint | null
-  memo: string | null
+  /** Undefined: it has no memos. */
+  memo: string | null | undefined
   network: string | null
   signed: boolean
 }
@@ -47,9 +54,9 @@ function checkEvm(receipt: Receipt, bytes: Uint8Array): Check[] {
     id: decoded.hash,
     payer: decoded.sender,
     recipient: transfer?.recipient ?? null,
-    asset: transfer?.asset ?? 'nothing',
+    asset: transfer?.asset ?? null,
     amountAtomic: transfer?.amountAtomic ?? null,
-    memo: null,
+    memo: undefined,
     network: `eip155:${decoded.chainId}`,
     signed: decoded.form === 'signed',
   })
@@ -64,9 +71,9 @@ function checkSolana(receipt: Receipt, bytes: Uint8Array): Check[] {
     id: decoded.signature,
     payer: transfer?.sender ?? null,
     recipient: transfer?.recipient ?? null,
-    asset: transfer?.asset ?? 'nothing',
+    asset: transfer?.asset ?? null,
     amountAtomic: transfer?.amountAtomic ?? null,
-    memo: transfer?.memo ?? 'none',
+    memo: transfer?.memo ?? null,
     // The bytes of Solana name no cluster.
     network: null,
     signed: valid,
@@ -74,28 +81,65 @@ function checkSolana(receipt: Receipt, bytes: Uint8Array): Check[] {
 }
 
 function compare(receipt: Receipt, said: Said): Check[] {
-  const { symbol, decimals } = receipt
-  const spell = (atomic: bigint | null) => (atomic === null ? 'nothing' : `${formatAmount(atomic, decimals)} ${symbol}`)
+  const signed = fact(said.signed ? 'signed_by_payer' : 'not_validly_signed')
+  const amount = (atomic: string) => amountFact(atomic, receipt)
   return [
-    check('signature', ['signed by the payer', said.signed ? 'signed by the payer' : 'not validly signed'], 'invalid_signature'),
-    check('transaction', [receipt.transaction, said.id ?? 'none'], 'malformed'),
-    check('payer', [receipt.payer, said.payer ?? 'nobody'], 'payer_mismatch'),
+    row('signature', said.signed, { expected: fact('signed_by_payer'), got: signed, reason: 'invalid_signature' }),
+    check('transaction', { expected: receipt.transaction, got: said.id, reason: 'malformed', factOf: transactionFact }),
+    check('payer', { expected: receipt.payer, got: said.payer, reason: 'payer_mismatch', factOf: addressFact, missing: 'nobody' }),
     // A token account names its owner on the chain alone.
     said.recipient === null && said.amountAtomic !== null
-      ? { name: 'recipient', source: 'local', state: 'open', expected: receipt.recipient, got: 'a token account' }
-      : check('recipient', [receipt.recipient, said.recipient ?? 'nobody'], 'recipient_mismatch'),
-    check('paid_amount', [spell(BigInt(receipt.amountAtomic)), spell(said.amountAtomic)], 'amount_mismatch'),
-    check('asset', [receipt.asset.toLowerCase(), said.asset.toLowerCase()], 'asset_mismatch'),
-    ...(said.network === null ? [] : [check('network', [receipt.network, said.network], 'network_mismatch')]),
-    ...(said.memo === null ? [] : [check('memo', [receipt.paymentId, said.memo], 'memo_mismatch')]),
+      ? { name: 'recipient', source: 'local', state: 'open', expected: addressFact(receipt.recipient), got: fact('token_account') }
+      : check('recipient', { expected: receipt.recipient, got: said.recipient, reason: 'recipient_mismatch', factOf: addressFact, missing: 'nobody' }),
+    check('paid_amount', {
+      expected: receipt.amountAtomic,
+      got: said.amountAtomic?.toString() ?? null,
+      reason: 'amount_mismatch',
+      factOf: amount,
+      missing: 'nothing',
+    }),
+    check('asset', {
+      expected: receipt.asset.toLowerCase(),
+      got: said.asset?.toLowerCase() ?? null,
+      reason: 'asset_mismatch',
+      factOf: addressFact,
+      missing: 'nothing',
+    }),
+    ...(said.network === null ? [] : [check('network', { expected: receipt.network, got: said.network, reason: 'network_mismatch', factOf: networkFact })]),
+    ...(said.memo === undefined ? [] : [check('memo', { expected: receipt.paymentId, got: said.memo, reason: 'memo_mismatch', factOf: textFact })]),
   ]
 }
 
 function unreadable(problem: string): Check {
-  return { name: 'signed', source: 'local', state: 'bad', expected: 'a transaction that can be read', got: problem, reason: 'malformed' }
+  return {
+    name: 'signed',
+    source: 'local',
+    state: 'bad',
+    expected: fact('readable_transaction'),
+    got: { code: 'unreadable', params: { problem } },
+    reason: 'malformed',
+  }
 }
 
-function check(name: string, [expected, got]: readonly [string, string], reason: KnownReason): Check {
-  const ok = expected === got
-  return { name, source: 'local', state: ok ? 'ok' : 'bad', expected, got, ...(!ok && { reason }) }
+function transactionFact(transaction: string): CheckFact {
+  return { code: 'transaction', params: { transaction } }
+}
+
+type Compared = {
+  expected: string
+  /** Null: it is not there. */
+  got: string | null
+  reason: KnownReason
+  factOf: (value: string) => CheckFact
+  /** The word for what is not there. */
+  missing?: 'none' | 'nobody' | 'nothing'
+}
+
+/** Two texts that must be the same. */
+function check(name: string, { expected, got, reason, factOf, missing = 'none' }: Compared): Check {
+  return row(name, expected === got, { expected: factOf(expected), got: got === null ? fact(missing) : factOf(got), reason })
+}
+
+function row(name: string, ok: boolean, { reason, ...facts }: Pick<Check, 'expected' | 'got'> & { reason: KnownReason }): Check {
+  return { name, source: 'local', state: ok ? 'ok' : 'bad', ...facts, ...(!ok && { reason }) }
 }

@@ -1,6 +1,7 @@
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import { EVM_NATIVE } from '#contract/address.ts'
+import { fact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { createPaymentId } from '#contract/payment.ts'
 import { authorizationTypedData } from '#chains/evm/token-authorization.ts'
@@ -166,7 +167,7 @@ describe('reading a proof alone', () => {
 })
 
 describe('the verdict', () => {
-  const check = (state: Check['state']): Check => ({ name: 'x', source: 'local', state, expected: '', got: '' })
+  const check = (state: Check['state']): Check => ({ name: 'x', source: 'local', state, expected: fact('none'), got: fact('none') })
   test.each([
     ['the chain shows it', { checks: [check('ok')], settled: true, vouched: false, undecided: null }, 'settled'],
     ['the service vouches', { checks: [check('ok')], settled: false, vouched: true, undecided: null }, 'valid'],

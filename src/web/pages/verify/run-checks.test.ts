@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { fact } from '#contract/facts.ts'
 import type { ChainView } from './chain-checks.ts'
 import { verdictOf, type Check } from './check.ts'
 import { joined, weigh } from './run-checks.ts'
@@ -6,7 +7,13 @@ import type { ServiceView } from './service-checks.ts'
 
 /** The page's own node, the service's, and the service's record speak at different moments. */
 
-const check = (name: string, state: Check['state'] = 'ok', source: Check['source'] = 'chain'): Check => ({ name, source, state, expected: '', got: '' })
+const check = (name: string, state: Check['state'] = 'ok', source: Check['source'] = 'chain'): Check => ({
+  name,
+  source,
+  state,
+  expected: fact('none'),
+  got: fact('none'),
+})
 const ofService = (name: string, state: Check['state'] = 'bad') => check(name, state, 'record')
 const nowhere: ChainView = { checks: [], settled: false, absent: true, transaction: null, undecided: null }
 const paid: ChainView = { ...nowhere, checks: [check('transfer'), check('confirmations')], settled: true, absent: false }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { amountFact, fact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import type { Check } from './check.ts'
 import { sendBackPath } from '../../mispaid.ts'
@@ -14,8 +15,15 @@ const network: Network = {
   assets: [NATIVE_ETH],
 }
 const expected = { network, asset: NATIVE_ETH, wallet: '0xwallet', amountAtomic: 10n, resource: null, memo: null }
-const check = (name: string, state: Check['state'], got = 'x', source: Check['source'] = 'chain'): Check => ({ name, source, state, expected: 'x', got })
-const checks = [check('transaction', 'ok'), check('recipient', 'ok'), check('asset', 'ok'), check('amount', 'bad', '0.02 ETH')]
+const check = (name: string, state: Check['state'], got: Check['got'] = fact('none'), source: Check['source'] = 'chain'): Check => ({
+  name,
+  source,
+  state,
+  expected: fact('none'),
+  got,
+})
+const came = amountFact('20000000000000000', NATIVE_ETH)
+const checks = [check('transaction', 'ok'), check('recipient', 'ok'), check('asset', 'ok'), check('amount', 'bad', came)]
 const known = { checks, transaction: '0xabc', payer: '0xpayer' }
 
 test('what came in another amount leads to the checkout with all of it filled in', () => {
@@ -33,9 +41,9 @@ test('what came in another amount leads to the checkout with all of it filled in
 
 const without = (name: string, ...instead: Check[]) => [...checks.filter((each) => each.name !== name), ...instead]
 test.each([
-  ['the right amount', { ...known, checks: without('amount', check('amount', 'ok', '0.02 ETH')) }],
-  ['an amount that only the proof claims', { ...known, checks: without('amount', check('amount', 'bad', '0.02 ETH', 'local')) }],
-  ['another currency', { ...known, checks: without('amount', check('amount', 'bad', '0.02 USDC')) }],
+  ['the right amount', { ...known, checks: without('amount', check('amount', 'ok', came)) }],
+  ['an amount that only the proof claims', { ...known, checks: without('amount', check('amount', 'bad', came, 'local')) }],
+  ['another currency', { ...known, checks: without('amount', check('amount', 'bad', amountFact('20000', { symbol: 'USDC', decimals: 6 }))) }],
   ['a transaction that failed', { ...known, checks: without('transaction', check('transaction', 'bad')) }],
   ['money of somebody else', { ...known, checks: without('recipient', check('recipient', 'bad')) }],
   ['a payer nobody knows', { ...known, payer: null }],

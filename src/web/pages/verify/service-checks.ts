@@ -1,5 +1,7 @@
 import { t } from '@lingui/core/macro'
+import * as v from 'valibot'
 import { formatAmount } from '#contract/amount.ts'
+import { CheckFact, fact, textFact } from '#contract/facts.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import type { ProofCheck } from '#contract/proof.ts'
 import { EXACT_SCHEME } from '#x402/methods.ts'
@@ -107,13 +109,13 @@ function resourceOf(payment: PaymentPayload): string {
   return typeof offer === 'object' && offer !== null && 'resource' in offer && typeof offer.resource === 'string' ? offer.resource : ''
 }
 
-function toCheck({ name, source, ok, expected, got }: ProofCheck, reason: string | undefined): Check {
+export function toCheck({ name, source, ok, expected, got, expectedFact, gotFact }: ProofCheck, reason: string | undefined): Check {
   return {
     name,
     source: whoSays(source),
     state: ok ? 'ok' : 'bad',
-    expected,
-    got,
+    expected: readFact(expectedFact, expected),
+    got: readFact(gotFact, got),
     ...(!ok && { reason: readReason(reason ?? 'unexpected') }),
   }
 }
@@ -123,7 +125,14 @@ function withRefusal(checks: readonly Check[], { reason, message }: { reason: st
   if (checks.some(({ state }) => state === 'bad')) return [...checks]
   return [
     ...checks,
-    { name: 'verdict', source: 'record', state: 'bad', expected: 'valid', got: message ?? reason ?? 'not valid', reason: readReason(reason ?? 'unexpected') },
+    {
+      name: 'verdict',
+      source: 'record',
+      state: 'bad',
+      expected: fact('valid'),
+      got: message === undefined && reason === undefined ? fact('not_valid') : textFact(message ?? reason ?? ''),
+      reason: readReason(reason ?? 'unexpected'),
+    },
   ]
 }
 
@@ -146,6 +155,12 @@ function whoSays(source: string): Check['source'] {
   return source === 'facilitator' ? source : 'record'
 }
 
+/** An older service sends no facts, and a newer one may send a code that is not known here: then its sentence is shown as it came. */
+function readFact(value: unknown, sentence: string): CheckFact {
+  const read = v.safeParse(CheckFact, value)
+  return read.success ? read.output : textFact(sentence)
+}
+
 function readCheck(entry: unknown, reason: string): Check[] {
   if (typeof entry !== 'object' || entry === null || !('name' in entry) || !('ok' in entry)) return []
   const text = (name: string) => String(Reflect.get(entry, name) ?? '')
@@ -154,8 +169,8 @@ function readCheck(entry: unknown, reason: string): Check[] {
       name: text('name'),
       source: whoSays(text('source')),
       state: entry.ok === true ? 'ok' : 'bad',
-      expected: text('expected'),
-      got: text('got'),
+      expected: readFact(Reflect.get(entry, 'expectedFact'), text('expected')),
+      got: readFact(Reflect.get(entry, 'gotFact'), text('got')),
       ...(entry.ok !== true && { reason: readReason(reason) }),
     },
   ]

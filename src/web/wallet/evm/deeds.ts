@@ -6,6 +6,7 @@ import type { LandedFacts } from '#chains/evm/landed.ts'
 import { matchTransaction } from '#chains/evm/match.ts'
 import { compareLandedNote, isNote, matchNote } from '#chains/evm/note.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
+import { textFact } from '#contract/facts.ts'
 import type { Match, Step } from '#chains/match.ts'
 import { checksumAddress } from '#contract/address.ts'
 import type { PaymentOrder } from '../../payment/order.ts'
@@ -44,7 +45,7 @@ const note: Reading = {
   describe: ({ paymentId }, bytes) => {
     const decoded = decodeTransaction(bytes)
     const fees = decoded.ok ? decoded.steps.filter(({ kind }) => kind === 'fee_limit' || kind === 'fee_price') : []
-    return [...fees, { kind: 'memo', facts: { text: paymentId } }]
+    return [...fees, { kind: 'memo', facts: { text: textFact(paymentId) } }]
   },
   landed: compareLandedNote,
   isMine: isNote,

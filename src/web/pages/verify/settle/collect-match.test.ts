@@ -6,6 +6,8 @@ import { decodeTransaction } from '#chains/solana/decode.ts'
 import { compareLanded } from '#chains/solana/compare.ts'
 import { decodeLanded } from '#chains/solana/landed.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
+import { moneyOf } from '#contract/facts.ts'
+import { NATIVE_SOL } from '#contract/network.ts'
 import { failing, solanaFacts, solanaIntent, solanaPayer, solanaStranger } from '#testing/chain-payments.ts'
 import { compareCoSigned, matchCollecting } from './collect-match.ts'
 
@@ -28,7 +30,7 @@ const match = (bytes: Uint8Array, change: Partial<PaymentIntent> = {}, coSigned 
 
 test('the payer’s own transaction, lacking only the payee’s signature, is collected for no more than its fee', () => {
   expect(failing(match(proof))).toEqual([])
-  expect(match(proof).rows.find(({ field }) => field === 'fee')?.got).toBe('at most 0.000010001 SOL')
+  expect(match(proof).rows.find(({ field }) => field === 'fee')?.got).toEqual({ code: 'at_most', params: moneyOf(10_001n, NATIVE_SOL) })
 })
 
 describe('is not signed by the payee', () => {

@@ -1,11 +1,10 @@
 import { decodeTransaction, type SolanaFacts } from '#chains/solana/decode.ts'
 import { MAX_UNIT_PRICE } from '#chains/solana/fee.ts'
-import { matchTransaction, type MatchOptions } from '#chains/solana/match.ts'
+import { atMostSol, matchTransaction, type MatchOptions } from '#chains/solana/match.ts'
 import { verifySignature } from '#chains/solana/signature.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import type { Match, MatchRow } from '#chains/match.ts'
-import { formatAmount } from '#contract/amount.ts'
-import { NATIVE_SOL } from '#contract/network.ts'
+import { fact } from '#contract/facts.ts'
 
 /** What a payee collects with a transaction of Solana that the payer has signed: `payment` is the payer's, as it is expected. */
 export type Collecting = {
@@ -31,8 +30,7 @@ export function matchCollecting({ payment, proof, coSigned }: Collecting, bytes:
     .map((row): MatchRow => {
       if (row.field === 'fee' && coSigned) return feeRow(payment, decoded)
       if (row.field === 'signers' && row.ok) return signersRow(row, decoded, coSigned ? decoded.feePayer : undefined)
-      if (row.field === 'instructions' && row.ok && !sameBytes(decoded.message, own.message))
-        return { ...row, ok: false, got: 'another transaction than the payer’s' }
+      if (row.field === 'instructions' && row.ok && !sameBytes(decoded.message, own.message)) return { ...row, ok: false, got: fact('not_payers_transaction') }
       return row
     })
   return { ...match, ok: rows.every(({ ok }) => ok), rows }
@@ -52,14 +50,13 @@ export function compareCoSigned(
 function feeRow({ maxFeeAtomic }: PaymentIntent, { operations, feeBoundAtomic }: SolanaFacts): MatchRow {
   const prices = operations.filter((operation) => operation.kind === 'fee_price')
   const capped = prices.every(({ microLamports }) => microLamports <= MAX_UNIT_PRICE)
-  const spell = (atomic: bigint) => `at most ${formatAmount(atomic, NATIVE_SOL.decimals)} SOL`
-  return { field: 'fee', ok: capped && feeBoundAtomic <= maxFeeAtomic, expected: spell(maxFeeAtomic), got: spell(feeBoundAtomic) }
+  return { field: 'fee', ok: capped && feeBoundAtomic <= maxFeeAtomic, expected: atMostSol(maxFeeAtomic), got: atMostSol(feeBoundAtomic) }
 }
 
 /** All who must sign have, but for the one who is about to. */
 function signersRow(row: MatchRow, { signers, signatures, message }: SolanaFacts, last: string | undefined): MatchRow {
   const missing = signers.filter((signer, index) => signer !== last && !verifySignature(signatures[index] ?? new Uint8Array(64), message, signer))
-  return missing.length === 0 ? row : { ...row, ok: false, got: `${row.got}, without a good signature of ${missing.join(', ')}` }
+  return missing.length === 0 ? row : { ...row, ok: false, got: { code: 'missing_signatures', params: { signers, missing } } }
 }
 
 function sameBytes(one: Uint8Array, other: Uint8Array): boolean {

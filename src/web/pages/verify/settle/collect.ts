@@ -4,7 +4,8 @@ import { decodeTransaction as decodeEvm } from '#chains/evm/decode.ts'
 import { matchTransaction as matchEvm } from '#chains/evm/match.ts'
 import { decodeTransaction as decodeSolana } from '#chains/solana/decode.ts'
 import { maxFeeAtomic } from '#chains/solana/fee.ts'
-import type { Match } from '#chains/match.ts'
+import type { Match, MatchRow } from '#chains/match.ts'
+import { fact } from '#contract/facts.ts'
 import { nativeAsset } from '#contract/network.ts'
 import type { Built, PaymentOrder, Simulation } from '../../../payment/order.ts'
 import type { PaymentChain, PaymentWallet, Ports, TransactionReader } from '../../../payment/ports.ts'
@@ -101,8 +102,8 @@ function evmReader(proof: Uint8Array, { network }: Settlement['expected'], asPay
   return {
     match: (order, attempt, bytes) => {
       const match = freeOfCharge(matchEvm(intentOf(asPayment(order), attempt, nativeAsset(network)), bytes))
-      const rows = match.rows.map((row) =>
-        row.field === 'instructions' && bytesToHex(bytes) !== bytesToHex(proof) ? { ...row, ok: false, got: 'another transaction than the payer’s' } : row,
+      const rows = match.rows.map((row): MatchRow =>
+        row.field === 'instructions' && bytesToHex(bytes) !== bytesToHex(proof) ? { ...row, ok: false, got: fact('not_payers_transaction') } : row,
       )
       return { ...match, rows, ok: rows.every(({ ok }) => ok) }
     },
@@ -134,7 +135,7 @@ function evmChain({ network }: Settlement['expected'], stack: WalletStack, asPay
 
 /** The payer pays the network: what it asks takes nothing from the payee. */
 function freeOfCharge(match: Match): Match {
-  const rows = match.rows.map((row) => (row.field === 'fee' ? { ...row, ok: true, expected: 'nothing', got: 'nothing' } : row))
+  const rows = match.rows.map((row): MatchRow => (row.field === 'fee' ? { ...row, ok: true, expected: fact('nothing'), got: fact('nothing') } : row))
   return { ...match, rows, ok: rows.every(({ ok }) => ok) }
 }
 
