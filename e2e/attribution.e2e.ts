@@ -6,6 +6,7 @@ import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { onEthereum } from './orders.ts'
+import { randomUuid } from './random.ts'
 import { signIn } from './seller.ts'
 
 /** Whatever the wallet and the payer do: one confirmed payment, of the order that the payer paid. */
@@ -42,7 +43,7 @@ async function paymentIdOn(page: Page): Promise<string> {
 async function plantTwin(net: Devnet, chains: Chains, { ethereum }: Person, amount: string): Promise<void> {
   const web = net.urls.web
   const body = JSON.stringify({ walletAddress: ethereum.address, recipientAddress: net.wallets.seller.evm.address, amount: Number(amount) })
-  const headers = { origin: web, 'content-type': 'application/json', 'x-requested-by': 'paydesk', 'idempotency-key': crypto.randomUUID() }
+  const headers = { origin: web, 'content-type': 'application/json', 'x-requested-by': 'paydesk', 'idempotency-key': randomUuid() }
   const answer = await fetch(`${net.urls.bff}/api/transaction/send`, { method: 'POST', headers, body })
   expect(answer.status, await answer.text()).toBe(200)
   await chains.anvil.mine({ blocks: 1 })

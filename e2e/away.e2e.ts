@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import type { Page } from '@playwright/test'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
+import { randomUuid } from './random.ts'
 import { paymentRows, signIn } from './seller.ts'
 
 /** What pages say while what they need is away, at the edge of the browser: nothing of ours answers for the desk. */
@@ -50,7 +50,7 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
 /** Lists cannot be read until the reader presses something: a page that came back by itself before would have no button left. */
 async function awayUntilPressed(page: Page): Promise<void> {
   await page.unroute(LIST)
-  const mark = `data-pressed-${randomUUID()}`
+  const mark = `data-pressed-${randomUuid()}`
   await page.evaluate((name) => document.addEventListener('click', () => document.documentElement.setAttribute(name, ''), { capture: true, once: true }), mark)
   await page.route(LIST, async (route) => ((await page.locator(`html[${mark}]`).count()) > 0 ? route.fallback() : route.abort()))
 }

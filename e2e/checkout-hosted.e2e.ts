@@ -1,9 +1,10 @@
-import { privateKeyToAddress, generatePrivateKey } from 'viem/accounts'
+import { privateKeyToAddress } from 'viem/accounts'
 import { parseEther } from 'viem'
 import { until } from './chain.ts'
 import { connect } from './checkout.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { expectAccessible } from './expect-accessible.ts'
+import { randomPrivateKey } from './random.ts'
 
 async function openManaged({ page }: Person): Promise<void> {
   await page.goto('/links')
@@ -27,7 +28,7 @@ async function fillIn({ page }: Person, to: string, amount: string): Promise<voi
 test('an operator pays from a managed wallet with one signature over exactly that, and without it nothing is paid', async ({ chains, seller }) => {
   const shop = await seller()
   const { page, ethereum } = shop
-  const payee = privateKeyToAddress(generatePrivateKey())
+  const payee = privateKeyToAddress(randomPrivateKey())
   await openManaged(shop)
   await expectAccessible(page, 'managed wallet: form')
   await fillIn(shop, payee, '0.0171')
@@ -53,7 +54,7 @@ test('an answer that got lost is not a second payment: after a reload the same r
   expectError(/ERR_FAILED|ERR_CONNECTION|Failed to fetch|net::/)
   const shop = await seller()
   const { page } = shop
-  const payee = privateKeyToAddress(generatePrivateKey())
+  const payee = privateKeyToAddress(randomPrivateKey())
   await openManaged(shop)
   await fillIn(shop, payee, '0.0172')
   // The request arrives, its answer does not.
@@ -75,7 +76,7 @@ test('an answer that got lost is not a second payment: after a reload the same r
 test('more than its cap is refused in the form, and a buyer sees nothing of managed wallets', async ({ seller, buyer }) => {
   const shop = await seller()
   await openManaged(shop)
-  await shop.page.getByLabel('To', { exact: true }).fill(privateKeyToAddress(generatePrivateKey()))
+  await shop.page.getByLabel('To', { exact: true }).fill(privateKeyToAddress(randomPrivateKey()))
   await shop.page.getByLabel('Amount').fill('1.5')
   await shop.page.getByRole('button', { name: 'Review payment' }).click()
   await expect(shop.page.getByText(/^At most 1 ETH may be paid from here now\.$/)).toBeVisible()

@@ -1,11 +1,12 @@
-import { Keypair, PublicKey, SystemProgram } from '@solana/web3.js'
-import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
+import { PublicKey, SystemProgram } from '@solana/web3.js'
+import { privateKeyToAddress } from 'viem/accounts'
 import { countSent, signaturesOf } from './chain.ts'
 import { connect, connectOnForm, expectPaid, expectReviewed, openCheckout, pay, review, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { startLyingProxy } from './lying-proxy.ts'
 import { onEthereum, onSolana } from './orders.ts'
+import { randomKeypair, randomPrivateKey } from './random.ts'
 
 test('whoever rejects in the wallet has paid nothing and can sign the same payment after', async ({ net, chains, buyer }) => {
   const { page, ethereum } = await buyer({ ether: '1' })
@@ -44,7 +45,7 @@ test('a rejection in a Solana wallet is the same', async ({ net, chains, buyer }
 
 test('a recipient changed by a lying proxy is blocked before the wallet opens', async ({ net, chains, buyer }) => {
   const { page, solana } = await buyer({ sol: 2 })
-  const thief = Keypair.generate().publicKey
+  const thief = randomKeypair().publicKey
   const seller = new PublicKey(net.wallets.seller.solana.address)
   await using proxy = await startLyingProxy(net.urls, {
     path: '/api/transaction/send',
@@ -103,7 +104,7 @@ test('an amount changed by a lying proxy is blocked before the wallet opens, wha
 
 test('a wallet that returns another transaction than was shown: nothing is broadcast', async ({ net, chains, buyer }) => {
   const { page, solana } = await buyer({ sol: 2 })
-  const thief = Keypair.generate().publicKey
+  const thief = randomKeypair().publicKey
   solana.mutate = (message) => {
     message.instructions = message.instructions.map((instruction) =>
       instruction.programId.equals(SystemProgram.programId)
@@ -129,7 +130,7 @@ test('a wallet that sends another payment than was shown is never told as paid',
   // The service refuses the report of a transaction that is not the payment.
   expectError(/status of 400 .*\/api\/transaction\/submitted/)
   const { page, ethereum } = await buyer({ ether: '1' })
-  ethereum.mutate = (transfer) => ({ ...transfer, to: privateKeyToAddress(generatePrivateKey()) })
+  ethereum.mutate = (transfer) => ({ ...transfer, to: privateKeyToAddress(randomPrivateKey()) })
   await openCheckout(page, onEthereum(net, '0.01'))
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
@@ -224,7 +225,7 @@ test('a balance that covers the amount but not the fee is told before the wallet
 test('an address nobody sells at cannot be paid without signing in', async ({ net, buyer, expectError }) => {
   expectError(/status of 403/)
   const { page } = await buyer({ ether: '1' })
-  await openCheckout(page, { ...onEthereum(net, '0.01'), to: privateKeyToAddress(generatePrivateKey()) })
+  await openCheckout(page, { ...onEthereum(net, '0.01'), to: privateKeyToAddress(randomPrivateKey()) })
   await connectOnForm(page, 'MetaMask')
   await page.getByRole('button', { name: 'Review payment' }).click()
   await expect(page.getByRole('heading', { name: /could not be prepared/ })).toBeVisible()

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { PublicKey, VersionedTransaction, type Keypair } from '@solana/web3.js'
 import { createWalletClient, erc20Abi, http, parseEther, type Address, type Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
+import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { permitTypedData } from '#chains/evm/token-permit.ts'
 import { buildPayment } from '#chains/solana/build.ts'
@@ -15,6 +15,7 @@ import { expectPaid, expectReviewed, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
+import { randomBytes, randomPrivateKey, randomUuid } from './random.ts'
 import { signIn } from './seller.ts'
 
 /** A payee settles alone what payers signed, each in its own way, and never twice. */
@@ -48,7 +49,7 @@ async function signPermit(net: Devnet, chains: Chains, amount: bigint): Promise<
   await chains.evm.waitForTransactionReceipt({ hash })
   const to = net.wallets.seller.evm.address
   const deadline = BigInt(Math.floor(Date.now() / 1000) + 900)
-  const nonce = BigInt(`0x${Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex')}`)
+  const nonce = BigInt(`0x${Buffer.from(randomBytes(16)).toString('hex')}`)
   const permit = {
     chainId: net.evm.chainId,
     verifyingContract: PERMIT2,
@@ -81,7 +82,7 @@ async function provePaid(
   chains: Chains,
   { paid, claimed }: { paid: bigint; claimed: bigint },
 ): Promise<{ payer: PrivateKeyAccount; proof: string }> {
-  const payer = privateKeyToAccount(generatePrivateKey())
+  const payer = privateKeyToAccount(randomPrivateKey())
   await chains.anvil.setBalance({ address: payer.address, value: parseEther('1') })
   const client = createWalletClient({ account: payer, chain: chainOf(net), transport: http(net.evm.rpcUrl) })
   const payTo = net.wallets.seller.evm.address
@@ -153,7 +154,7 @@ test('a settlement that was left stands in the overview until it is finished, an
 test('a transfer that names the payee for the network fee is co-signed, with the keyboard alone', async ({ net, chains, seller }) => {
   const payer = await fundSolana(chains, 1)
   const own = net.wallets.seller.solana.address
-  const memo = `order-${crypto.randomUUID()}`
+  const memo = `order-${randomUuid()}`
   const terms = { network: SOLANA_DEVNET, payTo: own, lamports: LAMPORTS, memo, url: URL }
   const proof = proveTransfer(terms, await signedTransfer(net, chains, { payer, memo, sponsor: own }))
   const person = await seller()
@@ -181,7 +182,7 @@ test('a transfer that names the payee for the network fee is co-signed, with the
 
 test('what the payer signed wholly is only sent: nobody is asked to sign', async ({ net, chains, seller }) => {
   const payer = await fundSolana(chains, 1)
-  const memo = `order-${crypto.randomUUID()}`
+  const memo = `order-${randomUuid()}`
   const terms = { network: SOLANA_DEVNET, payTo: net.wallets.seller.solana.address, lamports: LAMPORTS, memo, url: URL }
   const before = await chains.solana.getBalance(new PublicKey(terms.payTo))
   const proof = proveTransfer(terms, await signedTransfer(net, chains, { payer, memo }))

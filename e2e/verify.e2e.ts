@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
 import { parseEther, type Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
+import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { authorizationTypedData } from '#chains/evm/token-authorization.ts'
 import type { Devnet } from '#devnet/network.ts'
 import { encodeHeader } from '#x402/header.ts'
@@ -10,6 +10,7 @@ import { connect, expectReviewed, pay, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
+import { randomBytes, randomPrivateKey } from './random.ts'
 
 /** A seller looks at proofs before they hand anything over. */
 
@@ -20,7 +21,7 @@ async function authorize(net: Devnet, payer: PrivateKeyAccount, units: bigint): 
   const token = net.evm.tokens.USDC?.address as Hex
   const to = net.wallets.seller.evm.address
   const now = Math.floor(Date.now() / 1000)
-  const nonce: Hex = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')}`
+  const nonce: Hex = `0x${Buffer.from(randomBytes(32)).toString('hex')}`
   const message = { from: payer.address, to, value: units, validAfter: 0n, validBefore: BigInt(now + 900), nonce }
   const domain = { name: 'USD Coin', version: '2', chainId: net.evm.chainId, verifyingContract: token }
   const signature = await payer.signTypedData(authorizationTypedData({ domain, message }))
@@ -65,7 +66,7 @@ test('what is pasted is explained before anything is sent, to the field', async 
   await expectAccessible(page, 'verify: not a proof')
   await paste(page, encodeHeader({ x402Version: 1, scheme: 'exact', payload: {} }))
   await expect(page.getByText('network:')).toBeVisible()
-  const header = await authorize(net, privateKeyToAccount(generatePrivateKey()), 1_000_000n)
+  const header = await authorize(net, privateKeyToAccount(randomPrivateKey()), 1_000_000n)
   await paste(page, `curl ${URL} -H 'PAYMENT-SIGNATURE: ${header}'`)
   await expect(page.getByRole('heading', { name: 'What the proof says' })).toBeVisible()
   await expect(page.getByText('Treat it like a cheque')).toBeVisible()
@@ -76,7 +77,7 @@ test('what is pasted is explained before anything is sent, to the field', async 
 })
 
 test('a seller checks a proof, is told what is wrong with it, then accepts it once', async ({ net, chains, seller }) => {
-  const payer = privateKeyToAccount(generatePrivateKey())
+  const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
   const header = await authorize(net, payer, 1_000_000n)
   const { page } = await seller()
@@ -100,7 +101,7 @@ test('a seller checks a proof, is told what is wrong with it, then accepts it on
 })
 
 test('a payee settles a proof alone, with their own wallet', async ({ net, chains, seller }) => {
-  const payer = privateKeyToAccount(generatePrivateKey())
+  const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
   await chains.anvil.setBalance({ address: net.wallets.seller.evm.address, value: parseEther('10') })
   const header = await authorize(net, payer, 1_000_000n)
@@ -118,7 +119,7 @@ test('a payee settles a proof alone, with their own wallet', async ({ net, chain
 })
 
 test('many proofs are checked one after another, and their verdicts exported', async ({ net, chains, seller }) => {
-  const payer = privateKeyToAccount(generatePrivateKey())
+  const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
   const { page } = await seller()
   await signIn(page)

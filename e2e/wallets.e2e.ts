@@ -4,6 +4,7 @@ import { countSent } from './chain.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
+import { randomUuid } from './random.ts'
 
 /** What wallets do at moments nobody asked them to. Their answers to a payment are in `refusals.e2e.ts` and beside the wallet code. */
 
@@ -99,11 +100,11 @@ function ending(address: string): string {
 /** A wallet that comes to the page at this moment. */
 async function announce(page: Page, name: string, rdns: string): Promise<void> {
   await page.evaluate(
-    ([label, id]) => {
+    ([label, id, uuid]) => {
       const provider = { request: () => Promise.reject(new Error('asked')), on: () => {}, removeListener: () => {} }
-      const info = { uuid: crypto.randomUUID(), name: label, rdns: id, icon: 'data:image/svg+xml,' }
+      const info = { uuid, name: label, rdns: id, icon: 'data:image/svg+xml,' }
       window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }))
     },
-    [name, rdns] as const,
+    [name, rdns, randomUuid()] as const,
   )
 }
