@@ -1,4 +1,4 @@
-import { Connection, Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js'
+import { Connection, type Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js'
 import {
   createPublicClient,
   createTestClient,

@@ -1,18 +1,19 @@
 import { expect, type Page } from '@playwright/test'
 import { connect } from './checkout.ts'
 import type { Person } from './fixtures.ts'
+import { textLike } from './text.ts'
 
 /** Signs in where the page asks for it. The demo seller runs the desk. */
 export async function signIn({ page }: Pick<Person, 'page'>, path = '/payments'): Promise<Page> {
   await page.goto(path)
   await connect(page, 'MetaMask')
-  await page.getByRole('button', { name: /^Sign in as/ }).click()
-  await expect(page.getByRole('button', { name: /^Sign in as/ })).toHaveCount(0)
+  await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
+  await expect(page.getByRole('button', { name: textLike('Sign in as {address}') })).toHaveCount(0)
   return page
 }
 
 export function paymentTable(page: Page) {
-  return page.getByRole('table', { name: /Payments/ })
+  return page.getByRole('table', { name: textLike('Payments') })
 }
 
 /** Payments in view; the heading is a row too. */

@@ -19,7 +19,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'unit',
-          include: ['src/{contract,x402,chains,web}/**/*.test.{ts,tsx}', 'src/testing/repository.test.ts'],
+          include: ['src/{contract,x402,chains,web}/**/*.test.{ts,tsx}', 'src/testing/{repository,stories}.test.ts'],
           testTimeout: 20_000,
         },
       },
@@ -29,7 +29,7 @@ export default defineConfig({
           ...shared,
           name: 'integration',
           include: ['src/{egress,http,postgres,service,bff,devnet}/**/*.test.ts', 'src/testing/*.test.ts'],
-          exclude: ['src/testing/repository.test.ts'],
+          exclude: ['src/testing/{repository,stories}.test.ts'],
           globalSetup: [fileURLToPath(new URL('shared-postgres.ts', import.meta.url))],
           testTimeout: 60_000,
           hookTimeout: 90_000,
