@@ -2,7 +2,7 @@ import type { Page } from '@playwright/test'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { randomUuid } from './random.ts'
-import { paymentRows, signIn } from './seller.ts'
+import { paymentRows, signInByApi } from './seller.ts'
 import { text } from './text.ts'
 
 /** What pages say while what they need is away, at the edge of the browser: nothing of ours answers for the desk. */
@@ -10,11 +10,16 @@ import { text } from './text.ts'
 const AWAY = /ERR_FAILED|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED/
 const LIST = '**/api/payments?**'
 
-test('a list says that it is being read, that it cannot be, or that it is old, and comes back by itself or by a button', async ({ seller, expectError }) => {
+test('a list says that it is being read, that it cannot be, or that it is old, and comes back by itself or by a button', async ({
+  net,
+  seller,
+  expectError,
+}) => {
   test.slow()
   expectError(AWAY)
-  const { page, context } = await seller()
-  await signIn({ page })
+  const person = await seller()
+  const { context } = person
+  const page = await signInByApi(person, net)
   await expect(paymentRows(page).first()).toBeVisible()
 
   const held = Promise.withResolvers<void>()
@@ -72,10 +77,9 @@ test('a list of wallets that cannot be fetched takes nothing down, and opens at 
   ).toBeVisible()
 })
 
-test('an overview whose figures cannot be read says so and offers to try again', async ({ seller, expectError }) => {
+test('an overview whose figures cannot be read says so and offers to try again', async ({ net, seller, expectError }) => {
   expectError(AWAY)
-  const { page } = await seller()
-  await signIn({ page })
+  const page = await signInByApi(await seller(), net)
   await page.route('**/api/payments/summary**', (route) => route.abort())
   await page.goto('/')
   await expect(page.getByText(text('The payment desk cannot be reached')).first()).toBeVisible({ timeout: 30_000 })

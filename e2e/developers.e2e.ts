@@ -1,7 +1,7 @@
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
-import { signIn } from './seller.ts'
+import { signIn, signInByApi } from './seller.ts'
 import { startingWith, text, textLike } from './text.ts'
 
 test('a key is made, shown once, works, is rotated with a countdown, and deleted by its name', async ({ net, seller }) => {
@@ -63,8 +63,8 @@ test('a key is made, shown once, works, is rotated with a countdown, and deleted
   await expect(row.filter({ hasText: text('Deleted') })).toHaveCount(1)
 })
 
-test('the quota and the usage are there, for eyes and for a keyboard', async ({ seller }) => {
-  const page = await signIn(await seller(), '/developers')
+test('the quota and the usage are there, for eyes and for a keyboard', async ({ net, seller }) => {
+  const page = await signInByApi(await seller(), net, '/developers')
   const meter = page.getByRole('meter', { name: text('Requests left') })
   await expect(meter).toHaveAttribute('aria-valuemax', '1000')
   const chart = page.getByRole('slider', { name: startingWith('Requests an hour') })

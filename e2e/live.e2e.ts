@@ -3,6 +3,7 @@ import { connect, pay } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
+import { signInByApi } from './seller.ts'
 import { text, textLike } from './text.ts'
 
 test('two tabs share one stream; when its tab closes the other reads on, and neither misses a payment', async ({ net, seller, buyer }) => {
@@ -52,12 +53,12 @@ test('who signed out in another tab is told why the page asks to sign in again',
   await expect(shop.page.getByText(text('Your session has ended: its time ran out, or you signed out elsewhere.'))).toHaveCount(0)
 })
 
-test('a stream that cannot be opened is told as not live, and the list goes on without it', async ({ seller }) => {
+test('a stream that cannot be opened is told as not live, and the list goes on without it', async ({ net, seller }) => {
   test.slow()
   const shop = await seller()
   // The proxy never answers: no error comes either.
   await shop.context.route('**/api/events*', () => {})
-  await signIn(shop)
+  await signInByApi(shop, net)
   await expect(shop.page.getByText(textLike('Not live since <0/>')).first()).toBeVisible({ timeout: 30_000 })
   await shop.page.waitForRequest((request) => new URL(request.url()).pathname === '/api/payments')
 })

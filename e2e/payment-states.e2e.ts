@@ -3,7 +3,7 @@ import { connectOnForm, expectPaid, openCheckout, review, signButton } from './c
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
-import { paymentRows, signIn } from './seller.ts'
+import { paymentRows, signIn, signInByApi } from './seller.ts'
 import { oneOf, text } from './text.ts'
 
 /** Where a payment can stand, each in its own words, on a chain that is held still, goes on block by block, and takes blocks back. */
@@ -91,9 +91,9 @@ test('a payment whose wallet never answered is told as not known, and leads back
   expect(person.ethereum.sent).toHaveLength(1)
 })
 
-test('a payment that failed, one that ran out of time and one that nobody knows say whether money moved', async ({ seller, expectError }) => {
+test('a payment that failed, one that ran out of time and one that nobody knows say whether money moved', async ({ net, seller, expectError }) => {
   expectError(/status of 404 .*\/api\/payment\/status\//)
-  const page = await signIn(await seller(), '/payments?status=failed')
+  const page = await signInByApi(await seller(), net, '/payments?status=failed')
   await paymentRows(page).first().getByRole('link').click()
   await expect(page.getByText(text('This payment failed'))).toBeVisible()
   await expectAccessible(page, 'payment: failed')

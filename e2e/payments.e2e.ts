@@ -2,11 +2,11 @@ import { expectPaid, expectReviewed, pay, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
-import { downloaded, paymentRows, paymentTable, signIn } from './seller.ts'
+import { downloaded, paymentRows, paymentTable, signIn, signInByApi } from './seller.ts'
 import { text } from './text.ts'
 
-test('a seller narrows the list, keeps the filters as a view, deletes it and takes that back', async ({ seller }) => {
-  const page = await signIn(await seller())
+test('a seller narrows the list, keeps the filters as a view, deletes it and takes that back', async ({ net, seller }) => {
+  const page = await signInByApi(await seller(), net)
   await expect(paymentRows(page).first()).toBeVisible()
 
   await page.getByRole('button', { name: text('Any status') }).click()
@@ -55,8 +55,8 @@ test('a seller narrows the list, keeps the filters as a view, deletes it and tak
   await expect(view).toBeVisible()
 })
 
-test('a list that is filtered to nothing says so and leads back', async ({ seller }) => {
-  const page = await signIn(await seller(), '/payments?q=nobody-ever-wrote-this')
+test('a list that is filtered to nothing says so and leads back', async ({ net, seller }) => {
+  const page = await signInByApi(await seller(), net, '/payments?q=nobody-ever-wrote-this')
   await expect(page.getByText(text('No payment matches'))).toBeVisible()
   await expectAccessible(page, 'payments: nothing found')
   await page
@@ -66,8 +66,8 @@ test('a list that is filtered to nothing says so and leads back', async ({ selle
   await expect(paymentRows(page).first()).toBeVisible()
 })
 
-test('the usual columns fit every width at which the list is a table', async ({ seller }) => {
-  const page = await signIn(await seller())
+test('the usual columns fit every width at which the list is a table', async ({ net, seller }) => {
+  const page = await signInByApi(await seller(), net)
   const table = paymentTable(page)
   await expect(paymentRows(page).first()).toBeVisible()
   for (const width of [1440, 1280, 1100, 1024, 900, 768]) {
@@ -84,8 +84,8 @@ test('the usual columns fit every width at which the list is a table', async ({ 
   expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0)
 })
 
-test('a resource is found without its scheme', async ({ seller }) => {
-  const page = await signIn(await seller())
+test('a resource is found without its scheme', async ({ net, seller }) => {
+  const page = await signInByApi(await seller(), net)
   const cell = paymentTable(page)
     .locator('td', { hasText: /^[a-z0-9.-]+(:\d+)?\// })
     .first()
@@ -95,8 +95,8 @@ test('a resource is found without its scheme', async ({ seller }) => {
   await expect(paymentRows(page).first()).toContainText(resource)
 })
 
-test('rows are picked by keyboard, labelled, marked, and exported exactly', async ({ seller }) => {
-  const page = await signIn(await seller())
+test('rows are picked by keyboard, labelled, marked, and exported exactly', async ({ net, seller }) => {
+  const page = await signInByApi(await seller(), net)
   await expect(paymentRows(page).nth(4)).toBeVisible()
   await page.keyboard.press('j')
   await expect(paymentRows(page).nth(0).getByRole('link')).toBeFocused()
@@ -151,8 +151,8 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   await expect(page.getByText(text('No payment matches'))).toBeVisible()
 })
 
-test('an export of the filter holds all of it, as JSON', async ({ seller }) => {
-  const page = await signIn(await seller(), '/payments?type=received')
+test('an export of the filter holds all of it, as JSON', async ({ net, seller }) => {
+  const page = await signInByApi(await seller(), net, '/payments?type=received')
   await expect(paymentRows(page).first()).toBeVisible()
   const total = Number((await page.getByText(/^[0-9,]+ payments$/).innerText()).replace(/\D/g, ''))
   await page.getByRole('button', { name: text('Export'), exact: true }).click()

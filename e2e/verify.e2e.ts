@@ -11,6 +11,7 @@ import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
 import { randomBytes, randomPrivateKey } from './random.ts'
+import { signInByApi } from './seller.ts'
 import { text, textLike } from './text.ts'
 
 /** A seller looks at proofs before they hand anything over. */
@@ -83,8 +84,7 @@ test('a seller checks a proof, is told what is wrong with it, then accepts it on
   const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
   const header = await authorize(net, payer, 1_000_000n)
-  const { page } = await seller()
-  await signIn(page)
+  const page = await signInByApi(await seller(), net, '/verify')
   await paste(page, header)
   await page.getByLabel(text('Expected amount')).fill('2')
   await page.getByRole('button', { name: text('Check only') }).click()
@@ -124,8 +124,7 @@ test('a payee settles a proof alone, with their own wallet', async ({ net, chain
 test('many proofs are checked one after another, and their verdicts exported', async ({ net, chains, seller }) => {
   const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
-  const { page } = await seller()
-  await signIn(page)
+  const page = await signInByApi(await seller(), net, '/verify')
   await page.getByText(text('Many'), { exact: true }).click()
   const usdc = net.evm.tokens.USDC?.address ?? ''
   await page.getByLabel(text('Currency')).selectOption(usdc)

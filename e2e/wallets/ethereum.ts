@@ -119,6 +119,11 @@ export class EthereumWallet {
     if (tell) await this.#emit('accountsChanged', [])
   }
 
+  /** What the person signs outside of any page, with the chosen account. */
+  signMessage(message: string): Promise<Hex> {
+    return this.#account.signMessage({ message })
+  }
+
   async #emit(event: string, payload: unknown): Promise<void> {
     for (const page of this.#pages) {
       if (page.isClosed()) continue
