@@ -16,6 +16,9 @@ import { startingWith, text, textLike } from './text.ts'
 /** Browsers tell of every 402 on their consoles. */
 const REFUSED = /status of 402/
 
+/** What the offer says whose transaction the seller sends. */
+const SELLER_SENDS = text('You sign one transaction. The seller sends it; you pay the network fee in {symbol}.', { symbol: 'SOL' })
+
 const ARTICLES = { eth: '/articles/settlement-without-banks', sol: '/articles/the-price-of-finality', usdc: '/articles/reading-a-402' }
 
 async function askFor(page: Page, url: string, via?: 'relay'): Promise<void> {
@@ -75,7 +78,7 @@ for (const version of [2, 1] as const) {
     await connect(page, 'Phantom')
     if (version === 1) await page.getByText(text('version 1'), { exact: true }).click()
     await offerIn(page, '0.1')
-      .filter({ hasText: text('The seller sends it. This page watches the chain for it.') })
+      .filter({ hasText: SELLER_SENDS })
       .getByRole('button', { name: text('Review and pay') })
       .click()
     await expectReviewed(page, 'Phantom')
@@ -211,12 +214,12 @@ test('an article is asked for, reviewed and paid with the keyboard alone', async
   await page.keyboard.insertText(`${net.urls.seller}${ARTICLES.sol}`)
   await page.keyboard.press('Enter')
   await expect(page.getByRole('heading', { name: text('This costs something') })).toBeVisible()
-  await press('Connect to pay')
-  await press('Connect Phantom on Solana')
+  await press(text('Connect to pay'))
+  await press(text('Connect {wallet} on {network}', { wallet: 'Phantom', network: 'Solana' }))
   await expect(page.getByRole('dialog')).toBeHidden()
   await tabTo(
     offerIn(page, '0.1')
-      .filter({ hasText: text('The seller sends it. This page watches the chain for it.') })
+      .filter({ hasText: SELLER_SENDS })
       .getByRole('button', { name: text('Review and pay') }),
   )
   await page.keyboard.press('Enter')
@@ -234,7 +237,7 @@ test('an answer that fails after the payment is asked for again with the same pa
   await askFor(page, `${net.urls.seller}${ARTICLES.sol}?demo=error-after-payment`)
   await connect(page, 'Phantom')
   await offerIn(page, '0.1')
-    .filter({ hasText: text('The seller sends it. This page watches the chain for it.') })
+    .filter({ hasText: SELLER_SENDS })
     .getByRole('button', { name: text('Review and pay') })
     .click()
   await expectReviewed(page, 'Phantom')
@@ -253,7 +256,7 @@ test('a price that rose is paid only with the reader’s word, and never while t
   await askFor(page, `${net.urls.seller}${ARTICLES.sol}?demo=price-rises`)
   await connect(page, 'Phantom')
   await offerIn(page, '0.1')
-    .filter({ hasText: text('The seller sends it. This page watches the chain for it.') })
+    .filter({ hasText: SELLER_SENDS })
     .getByRole('button', { name: text('Review and pay') })
     .click()
   await expectReviewed(page, 'Phantom')

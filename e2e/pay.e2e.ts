@@ -78,7 +78,7 @@ test('the details of a payment are kept: resource, description, reference and a 
 test('the amount is asked for first, then for what and to whom', async ({ visitor }) => {
   const page = await visitor()
   await page.goto('/pay')
-  const asked = ['Amount', 'Currency', 'Network', 'To']
+  const asked = [text('Amount'), text('Currency'), text('Network'), text('To')]
   for (const name of asked) await expect(page.getByLabel(name, { exact: true })).toBeVisible()
   await page.getByLabel(text('Amount')).focus()
   for (const name of asked.slice(1)) await tabTo(page.getByLabel(name, { exact: true }))

@@ -11,8 +11,8 @@ export default defineConfig({
   testMatch: '*.e2e.ts',
   metadata: { seed },
   outputDir: '../test-results/e2e',
-  // Each has a devnet and a browser of its own, which mostly wait: for blocks, and for a page to say so.
-  workers: 2,
+  // Each has a devnet and a browser of its own, and waits most of its time: the whole suite takes a third of what two cores can do.
+  workers: 3,
   retries: 0,
   forbidOnly: true,
   // Pages are read by axe on the way, which takes its time where others compute too.

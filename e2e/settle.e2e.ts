@@ -139,7 +139,9 @@ test('a settlement that was left stands in the overview until it is finished, an
 
   await page.goto('/')
   const inbox = page.getByRole('listitem').filter({ hasText: text('A settlement from this browser is not finished') })
-  await expect(inbox).toContainText(textLike('{amount} that a payer signed for you. Nothing is collected yet, and what they signed is good for a limited time.'))
+  await expect(inbox).toContainText(
+    textLike('{amount} that a payer signed for you. Nothing is collected yet, and what they signed is good for a limited time.'),
+  )
   await expectAccessible(page, 'overview: something to look at')
   await inbox.getByRole('link', { name: text('Go on') }).click()
   await expectReviewed(page, 'MetaMask')
@@ -168,7 +170,11 @@ test('a transfer that names the payee for the network fee is co-signed, with the
   await expect(
     page.getByText(text('The proof names your wallet for the network fee, so only you can settle it. Preparing that below checks the rest.')),
   ).toBeVisible({ timeout: 45_000 })
-  for (const name of ['Connect the receiving wallet', 'Connect Phantom on Solana', 'Prepare the transaction']) {
+  for (const name of [
+    text('Connect the receiving wallet'),
+    text('Connect {wallet} on {network}', { wallet: 'Phantom', network: 'Solana' }),
+    text('Prepare the transaction'),
+  ]) {
     await tabTo(page.getByRole('button', { name }))
     await page.keyboard.press('Enter')
   }

@@ -35,8 +35,8 @@ test('the skip link is the first stop and leads to the page; links move title an
   await expect(page.getByRole('main')).toBeFocused()
 
   for (const [name, title] of [
-    ['Payments', /^Payments · /],
-    ['Settings', /^Settings · /],
+    [text('Payments'), /^Payments · /],
+    [text('Settings'), /^Settings · /],
   ] as const) {
     await page
       .getByRole('navigation', { name: text('Main') })
