@@ -2,8 +2,8 @@ import type { Page } from '@playwright/test'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { randomUuid } from './random.ts'
-import { paymentRows, signInByApi } from './seller.ts'
-import { text } from './text.ts'
+import { paymentRows, signIn, signInByApi } from './seller.ts'
+import { text, textLike } from './text.ts'
 
 /** What pages say while what they need is away, at the edge of the browser: nothing of ours answers for the desk. */
 
@@ -17,9 +17,8 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
 }) => {
   test.slow()
   expectError(AWAY)
-  const person = await seller()
-  const { context } = person
-  const page = await signInByApi(person, net)
+  const { page, context } = await seller()
+  await signIn({ page })
   await expect(paymentRows(page).first()).toBeVisible()
 
   const held = Promise.withResolvers<void>()
@@ -40,7 +39,7 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   await awayUntilPressed(page)
   // The rows further down are read when the reader comes near them.
   await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
-  const old = page.getByRole('status').filter({ hasText: text('The payment desk cannot be reached') })
+  const old = page.getByRole('status').filter({ hasText: textLike('{reason}. This is from <0/>.', { reason: text('The payment desk cannot be reached') }) })
   await expect(old).toBeVisible({ timeout: 30_000 })
   await expectAccessible(page, 'payments: old, with a warning')
   await old.getByRole('button', { name: text('Try again') }).click()
@@ -77,7 +76,7 @@ test('a list of wallets that cannot be fetched takes nothing down, and opens at 
   ).toBeVisible()
 })
 
-test('an overview whose figures cannot be read says so and offers to try again', async ({ net, seller, expectError }) => {
+test('an overview whose figures cannot be read says so and offers to try again', async ({ seller, expectError }) => {
   expectError(AWAY)
   const page = await signInByApi(await seller(), net)
   await page.route('**/api/payments/summary**', (route) => route.abort())

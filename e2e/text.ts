@@ -21,8 +21,10 @@ const ANY = '\u0000'
  */
 export function text(message: string, values: Values = {}): string {
   const rendered = render(message, values)
-  if (rendered.includes(ANY))
-    throw new Error(`The text "${message}" needs the values ${namesIn(message).join(', ')}; the story gives ${Object.keys(values).join(', ') || 'none'}.`)
+  if (rendered.includes(ANY)) {
+    const given = Object.keys(values).join(', ') || 'none'
+    throw new Error(`The text "${message}" needs values for ${namesIn(message).join(', ') || 'its elements'}; the story gives ${given}. textLike matches any.`)
+  }
   return rendered
 }
 
@@ -56,8 +58,11 @@ function render(message: string, values: Values): string {
   const unknown = Object.keys(values).filter((name) => !namesIn(message).includes(name))
   if (unknown.length > 0) throw new Error(`The text "${message}" has no value ${unknown.join(', ')}.`)
   const rest = Object.fromEntries(namesIn(message).map((name) => [name, ANY]))
-  // Elements inside of a text are numbered tags in its message; a reader sees their content.
-  return i18n._({ id: message, message, values: { ...rest, ...values } }).replaceAll(/<\/?\d+\/?>/g, '')
+  // Elements inside of a text are numbered tags in its message: a reader sees their content, and of an empty one what the page puts there.
+  return i18n
+    ._({ id: message, message, values: { ...rest, ...values } })
+    .replaceAll(/<\d+\/>/g, ANY)
+    .replaceAll(/<\/?\d+>/g, '')
 }
 
 function namesIn(message: string): string[] {
