@@ -4,6 +4,7 @@ import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
 import { paymentTable, signIn } from './seller.ts'
 import type { State } from './states.ts'
+import { text } from './text.ts'
 
 /** The pages and steps that everybody sees; what is out of the ordinary is read where its story leads into it. */
 test.describe.configure({ timeout: 240_000 })
@@ -36,17 +37,17 @@ test('what a seller reads is accessible', async ({ seller }) => {
   await expectAccessible(page, 'payments: list')
 
   await table.getByRole('link').first().click()
-  await expect(page.getByRole('heading', { name: 'What the chain says' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('What the chain says') })).toBeVisible()
   await expectAccessible(page, 'payment: final')
 
   await page.goto('/')
-  await expect(page.getByRole('heading', { name: 'Latest payments' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Latest payments') })).toBeVisible()
   await expectAccessible(page, 'overview: signed in')
 })
 
 test('somebody who signs in before their first payment is told where to begin', async ({ buyer }) => {
   const page = await signIn(await buyer())
-  await expect(page.getByText('No payments yet')).toBeVisible()
+  await expect(page.getByText(text('No payments yet'))).toBeVisible()
   await expectAccessible(page, 'payments: before the first one')
   await page.goto('/')
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
@@ -56,7 +57,7 @@ test('somebody who signs in before their first payment is told where to begin', 
 test('every step of a checkout is accessible', async ({ net, buyer }) => {
   const { page } = await buyer({ ether: '1' })
   await openCheckout(page, onEthereum(net, '0.01'))
-  await page.getByRole('button', { name: 'Connect a wallet to pay' }).click()
+  await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
   await expect(page.getByRole('dialog')).toBeVisible()
   await expectAccessible(page, 'checkout: wallets to choose from')
   await page.keyboard.press('Escape')

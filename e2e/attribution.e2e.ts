@@ -6,11 +6,13 @@ import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { onEthereum } from './orders.ts'
+import { randomUuid } from './random.ts'
 import { signIn } from './seller.ts'
+import { oneOf, startingWith, text, textLike } from './text.ts'
 
 /** Whatever the wallet and the payer do: one confirmed payment, of the order that the payer paid. */
 
-const ASKED = 'Confirm this payment is yours. Free.'
+const ASKED = text('Confirm this payment is yours. Free.')
 const UNCONFIRMED = 'Sent, not confirmed to be yours'
 
 type Row = { paymentId: string; status: string }
@@ -26,7 +28,7 @@ async function expectOnePayment({ net, chains }: { net: Devnet; chains: Chains }
   await until(async () => (await confirmed()).length > 0, 'the confirmed payment', 30_000)
   expect((await confirmed()).map((row) => row.paymentId)).toEqual([paymentId])
   expect(await countSent(chains, ethereum.address)).toBe(1)
-  await expect(page.getByRole('heading', { name: /^Paid(, for good)?$/ })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('heading', { name: oneOf(['Paid', 'Paid, for good']) })).toBeVisible({ timeout: 30_000 })
   await expect(page.getByRole('heading', { name: ASKED })).toHaveCount(0)
 }
 
@@ -42,7 +44,7 @@ async function paymentIdOn(page: Page): Promise<string> {
 async function plantTwin(net: Devnet, chains: Chains, { ethereum }: Person, amount: string): Promise<void> {
   const web = net.urls.web
   const body = JSON.stringify({ walletAddress: ethereum.address, recipientAddress: net.wallets.seller.evm.address, amount: Number(amount) })
-  const headers = { origin: web, 'content-type': 'application/json', 'x-requested-by': 'paydesk', 'idempotency-key': crypto.randomUUID() }
+  const headers = { origin: web, 'content-type': 'application/json', 'x-requested-by': 'paydesk', 'idempotency-key': randomUuid() }
   const answer = await fetch(`${net.urls.bff}/api/transaction/send`, { method: 'POST', headers, body })
   expect(answer.status, await answer.text()).toBe(200)
   await chains.anvil.mine({ blocks: 1 })
@@ -65,7 +67,7 @@ for (const signedIn of [false, true]) {
     await plantTwin(net, chains, person, '0.0161')
     const page = await reviewed(person, net, { amount: '0.0161', signedIn })
     await signButton(page, 'MetaMask').click()
-    await expect(page.getByRole('heading', { name: /^Paid/ })).toBeVisible({ timeout: 30_000 })
+    await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({ timeout: 30_000 })
     await expectOnePayment({ net, chains }, person, await paymentIdOn(page))
     expect(person.ethereum.typed).toEqual([])
   })
@@ -83,12 +85,12 @@ for (const signedIn of [false, true]) {
     await signButton(page, 'MetaMask').click()
     if (!signedIn) {
       await expect(page.getByRole('heading', { name: ASKED })).toBeVisible({ timeout: 30_000 })
-      await expect(page.getByText('Your wallet changed the network fee, so the shop cannot recognise the payment.')).toBeVisible()
+      await expect(page.getByText(text('Your wallet changed the network fee, so the shop cannot recognise the payment.'))).toBeVisible()
       await expect(page.getByRole('heading', { name: UNCONFIRMED })).toBeVisible()
       await expectAccessible(page, 'checkout: sent, to be confirmed as the payer’s')
-      await page.getByRole('button', { name: 'Confirm with MetaMask' }).click()
+      await page.getByRole('button', { name: text('Confirm with {walletName}', { walletName: 'MetaMask' }) }).click()
     }
-    await expect(page.getByRole('heading', { name: /^Paid/ })).toBeVisible({ timeout: 30_000 })
+    await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({ timeout: 30_000 })
     await expectOnePayment({ net, chains }, person, await paymentIdOn(page))
     expect(ethereum.typed).toEqual(signedIn ? [] : ['PaymentEvidence'])
   })
@@ -100,14 +102,14 @@ for (const signedIn of [false, true]) {
     const page = await reviewed(person, net, { amount: '0.0163', signedIn })
     await using still = await holdStill(chains)
     await signButton(page, 'MetaMask').click()
-    await expect(page.getByRole('heading', { name: 'On its way' })).toBeVisible()
+    await expect(page.getByRole('heading', { name: text('On its way') })).toBeVisible()
     // The service has recognised the first transaction by its fees: its nonce names the order from here on.
     await until(async () => (await paymentsFrom(net, ethereum.address)).some(({ status }) => status === 'pending'), 'the recognised transaction')
     const faster = await ethereum.speedUp()
     await still.mine()
     await still.mine()
     await still.mine()
-    await expect(page.getByRole('heading', { name: /^Paid/ })).toBeVisible({ timeout: 30_000 })
+    await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({ timeout: 30_000 })
     await expectOnePayment({ net, chains }, person, await paymentIdOn(page))
     await expect(page.getByText(faster.slice(-4)).first()).toBeVisible()
     expect(ethereum.typed).toEqual([])
@@ -127,12 +129,12 @@ for (const signedIn of [false, true]) {
 
     const back = await context.newPage()
     await back.goto('/pay')
-    await back.getByRole('link', { name: 'Go on' }).click()
+    await back.getByRole('link', { name: text('Go on') }).click()
     if (!signedIn) {
       await expect(back.getByRole('heading', { name: ASKED })).toBeVisible({ timeout: 30_000 })
-      await back.getByRole('button', { name: 'Confirm with MetaMask' }).click()
+      await back.getByRole('button', { name: text('Confirm with {walletName}', { walletName: 'MetaMask' }) }).click()
     }
-    await expect(back.getByRole('heading', { name: /^Paid/ })).toBeVisible({ timeout: 30_000 })
+    await expect(back.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({ timeout: 30_000 })
     await expectOnePayment({ net, chains }, { ...person, page: back }, await paymentIdOn(back))
   })
 }
@@ -143,23 +145,23 @@ test('a payer who refuses the signature has sent and not failed, and signs later
   ethereum.fees = 'replace'
   const page = await reviewed(person, net, { amount: '0.0165', signedIn: false })
   await signButton(page, 'MetaMask').click()
-  const confirm = page.getByRole('button', { name: 'Confirm with MetaMask' })
+  const confirm = page.getByRole('button', { name: text('Confirm with {walletName}', { walletName: 'MetaMask' }) })
   await expect(confirm).toBeVisible({ timeout: 30_000 })
   ethereum.signing = 'reject'
   await confirm.click()
-  await expect(page.getByRole('heading', { name: 'Not confirmed to be yours yet' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Not confirmed to be yours yet') })).toBeVisible()
   await expect(page.getByRole('heading', { name: UNCONFIRMED })).toBeVisible()
   await expect(page.getByText(/failed|nothing was sent/i)).toHaveCount(0)
   await expectAccessible(page, 'checkout: confirmed as the payer’s later')
 
   await page.goto('/pay')
-  await expect(page.getByText('A payment from this browser is not confirmed to be yours')).toBeVisible()
-  await page.getByRole('link', { name: 'Go on' }).click()
+  await expect(page.getByText(text('A payment from this browser is not confirmed to be yours'))).toBeVisible()
+  await page.getByRole('link', { name: text('Go on') }).click()
   await expect(confirm).toBeVisible({ timeout: 30_000 })
   ethereum.signing = 'approve'
   await tabTo(confirm)
   await page.keyboard.press('Enter')
-  await expect(page.getByRole('heading', { name: /^Paid/ })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({ timeout: 30_000 })
   await expectOnePayment({ net, chains }, person, await paymentIdOn(page))
 })
 
@@ -175,22 +177,32 @@ test('the payee sees that nobody’s word is behind a payment, and the payer sig
   const shop = await seller()
   await signIn(shop, '/payments')
   await shop.page.goto(`/payments/${paymentId}`)
-  await expect(shop.page.getByText('A payment like this arrived, and nothing shows whose it is')).toBeVisible({ timeout: 30_000 })
-  await expect(shop.page.getByRole('button', { name: 'Copy the link for the payer' })).toBeVisible()
+  await expect(shop.page.getByText(text('A payment like this arrived, and nothing shows whose it is'))).toBeVisible({ timeout: 30_000 })
+  await expect(shop.page.getByRole('button', { name: text('Copy the link for the payer') })).toBeVisible()
   await expectAccessible(shop.page, 'payment: arrived without its payer’s word')
 
   await shop.page.goto('/')
-  await shop.page.getByText('1 payment arrived, and nothing shows whose it is').waitFor()
+  await shop.page
+    .getByText(
+      text('{unassigned, plural, one {# payment arrived, and nothing shows whose it is} other {# payments arrived, and nothing shows whose they are}}', {
+        unassigned: 1,
+      }),
+    )
+    .waitFor()
   await shop.page.goto('/?show=unmatched')
-  const assign = shop.page.getByRole('button', { name: 'Assign', exact: true })
+  const assign = shop.page.getByRole('button', { name: text('Assign'), exact: true })
   await expect(shop.page.getByRole('heading', { name: '0.0166 ETH' })).toBeVisible()
   await expectAccessible(shop.page, 'unmatched: to be matched')
   await assign.click()
-  const dialog = shop.page.getByRole('dialog', { name: 'Assign this payment to an order?' })
-  await expect(dialog.getByText(/It fulfils nothing/)).toBeVisible()
+  const dialog = shop.page.getByRole('dialog', { name: text('Assign this payment to an order?') })
+  await expect(
+    dialog.getByText(
+      text('This is your decision and it is recorded as yours. It fulfils nothing: the order stays unpaid, and nothing is delivered by it. You can undo it.'),
+    ),
+  ).toBeVisible()
   await expectAccessible(shop.page, 'unmatched: to be assigned')
-  await dialog.getByRole('button', { name: 'Assign', exact: true }).click()
-  const undo = shop.page.getByRole('button', { name: 'Undo' })
+  await dialog.getByRole('button', { name: text('Assign'), exact: true }).click()
+  const undo = shop.page.getByRole('button', { name: text('Undo') })
   await expect(undo).toBeVisible()
   await expectAccessible(shop.page, 'unmatched: assigned')
   await undo.click()
@@ -199,10 +211,10 @@ test('the payee sees that nobody’s word is behind a payment, and the payer sig
   await page.goto(`/payments/${paymentId}`)
   await expect(page.getByRole('heading', { name: ASKED })).toBeVisible({ timeout: 30_000 })
   await expectAccessible(page, 'payment: asked of its payer')
-  await page.getByRole('button', { name: 'Confirm with MetaMask' }).click()
-  await expect(page.getByRole('heading', { name: /Payment of 0.0166 ETH, (confirmed|final)/ })).toBeVisible({ timeout: 30_000 })
-  await expect(shop.page.getByText('A payment like this arrived, and nothing shows whose it is')).toHaveCount(0, { timeout: 30_000 })
+  await page.getByRole('button', { name: text('Confirm with {walletName}', { walletName: 'MetaMask' }) }).click()
+  await expect(page.getByRole('heading', { name: textLike('Payment of {amount}, {state}', { amount: '0.0166 ETH' }) })).toBeVisible({ timeout: 30_000 })
+  await expect(shop.page.getByText(text('A payment like this arrived, and nothing shows whose it is'))).toHaveCount(0, { timeout: 30_000 })
   await shop.page.goto('/?show=unmatched')
-  await expect(shop.page.getByText('Nothing is unmatched')).toBeVisible({ timeout: 30_000 })
+  await expect(shop.page.getByText(text('Nothing is unmatched'))).toBeVisible({ timeout: 30_000 })
   await expectAccessible(shop.page, 'unmatched: none')
 })

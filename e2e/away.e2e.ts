@@ -1,15 +1,20 @@
-import { randomUUID } from 'node:crypto'
 import type { Page } from '@playwright/test'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
-import { paymentRows, signIn } from './seller.ts'
+import { randomUuid } from './random.ts'
+import { paymentRows, signIn, signInByApi } from './seller.ts'
+import { text, textLike } from './text.ts'
 
 /** What pages say while what they need is away, at the edge of the browser: nothing of ours answers for the desk. */
 
 const AWAY = /ERR_FAILED|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED/
 const LIST = '**/api/payments?**'
 
-test('a list says that it is being read, that it cannot be, or that it is old, and comes back by itself or by a button', async ({ seller, expectError }) => {
+test('a list says that it is being read, that it cannot be, or that it is old, and comes back by itself or by a button', async ({
+  net,
+  seller,
+  expectError,
+}) => {
   test.slow()
   expectError(AWAY)
   const { page, context } = await seller()
@@ -22,35 +27,35 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
     await route.abort()
   })
   await page.reload()
-  await expect(page.getByRole('status', { name: 'Loading payments' })).toBeVisible()
+  await expect(page.getByRole('status', { name: text('Loading payments') })).toBeVisible()
   await expectAccessible(page, 'payments: loading')
   held.resolve()
-  await expect(page.getByText('The payment desk cannot be reached')).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(text('The payment desk cannot be reached'))).toBeVisible({ timeout: 30_000 })
   await expectAccessible(page, 'payments: out of reach')
   await awayUntilPressed(page)
-  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('button', { name: text('Try again') }).click()
   await expect(paymentRows(page).first()).toBeVisible()
 
   await awayUntilPressed(page)
   // The rows further down are read when the reader comes near them.
   await page.evaluate(() => window.scrollTo(0, document.documentElement.scrollHeight))
-  const old = page.getByRole('status').filter({ hasText: 'The payment desk cannot be reached. This is from' })
+  const old = page.getByRole('status').filter({ hasText: textLike('{reason}. This is from <0/>.', { reason: text('The payment desk cannot be reached') }) })
   await expect(old).toBeVisible({ timeout: 30_000 })
   await expectAccessible(page, 'payments: old, with a warning')
-  await old.getByRole('button', { name: 'Try again' }).click()
+  await old.getByRole('button', { name: text('Try again') }).click()
   await expect(old).toHaveCount(0)
 
   await context.setOffline(true)
-  await expect(page.getByText('You are offline.')).toBeVisible()
+  await expect(page.getByText(text('You are offline. What you see may be old; payments wait until you are back.'))).toBeVisible()
   await expectAccessible(page, 'shell: offline')
   await context.setOffline(false)
-  await expect(page.getByText('You are offline.')).toHaveCount(0)
+  await expect(page.getByText(text('You are offline. What you see may be old; payments wait until you are back.'))).toHaveCount(0)
 })
 
 /** Lists cannot be read until the reader presses something: a page that came back by itself before would have no button left. */
 async function awayUntilPressed(page: Page): Promise<void> {
   await page.unroute(LIST)
-  const mark = `data-pressed-${randomUUID()}`
+  const mark = `data-pressed-${randomUuid()}`
   await page.evaluate((name) => document.addEventListener('click', () => document.documentElement.setAttribute(name, ''), { capture: true, once: true }), mark)
   await page.route(LIST, async (route) => ((await page.locator(`html[${mark}]`).count()) > 0 ? route.fallback() : route.abort()))
 }
@@ -60,24 +65,28 @@ test('a list of wallets that cannot be fetched takes nothing down, and opens at 
   const page = await visitor()
   await page.route('**/assets/ConnectDialog-*', (route) => route.abort())
   await page.goto('/')
-  const connect = page.getByRole('banner').getByRole('button', { name: 'Connect', exact: true })
+  const connect = page.getByRole('banner').getByRole('button', { name: text('Connect'), exact: true })
   await connect.click()
-  await expect(page.getByRole('region', { name: 'Notices' }).getByText('The payment desk cannot be reached')).toBeVisible()
+  await expect(page.getByRole('region', { name: text('Notices') }).getByText(text('The payment desk cannot be reached'))).toBeVisible()
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await page.unroute('**/assets/ConnectDialog-*')
   await connect.click()
-  await expect(page.getByRole('dialog').getByRole('button', { name: 'Connect Demo wallet on Ethereum' })).toBeVisible()
+  await expect(
+    page.getByRole('dialog').getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'Demo wallet', network: 'Ethereum' }) }),
+  ).toBeVisible()
 })
 
 test('an overview whose figures cannot be read says so and offers to try again', async ({ seller, expectError }) => {
   expectError(AWAY)
-  const { page } = await seller()
-  await signIn({ page })
+  const page = await signInByApi(await seller(), net)
   await page.route('**/api/payments/summary**', (route) => route.abort())
   await page.goto('/')
-  await expect(page.getByText('The payment desk cannot be reached').first()).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(text('The payment desk cannot be reached')).first()).toBeVisible({ timeout: 30_000 })
   await expectAccessible(page, 'overview: out of reach')
   await page.unroute('**/api/payments/summary**')
-  await page.getByRole('button', { name: 'Try again' }).first().click()
-  await expect(page.getByText('The payment desk cannot be reached')).toHaveCount(0)
+  await page
+    .getByRole('button', { name: text('Try again') })
+    .first()
+    .click()
+  await expect(page.getByText(text('The payment desk cannot be reached'))).toHaveCount(0)
 })

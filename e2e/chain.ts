@@ -1,4 +1,4 @@
-import { Connection, Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js'
+import { Connection, type Keypair, LAMPORTS_PER_SOL, PublicKey } from '@solana/web3.js'
 import {
   createPublicClient,
   createTestClient,
@@ -13,8 +13,9 @@ import {
   type PublicClient,
   type TestClient,
 } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { privateKeyToAccount } from 'viem/accounts'
 import type { Devnet } from '#devnet/network.ts'
+import { randomKeypair, randomPrivateKey } from './random.ts'
 
 /** What the tests ask and do to the two chains directly, past every program of ours. */
 export type Chains = { evm: PublicClient; anvil: TestClient; solana: Connection }
@@ -29,7 +30,7 @@ export function openChains(net: Pick<Devnet, 'evm' | 'solana'>): Chains {
 
 /** A new account that holds this much ether. */
 export async function fundEthereum({ anvil }: Chains, ether: string): Promise<{ address: Address; privateKey: Hex }> {
-  const privateKey = generatePrivateKey()
+  const privateKey = randomPrivateKey()
   const { address } = privateKeyToAccount(privateKey)
   await anvil.setBalance({ address, value: parseEther(ether) })
   return { address, privateKey }
@@ -37,7 +38,7 @@ export async function fundEthereum({ anvil }: Chains, ether: string): Promise<{ 
 
 /** A new account that holds this much SOL. */
 export async function fundSolana({ solana }: Chains, sol: number): Promise<Keypair> {
-  const account = Keypair.generate()
+  const account = randomKeypair()
   if (sol === 0) return account
   await solana.requestAirdrop(account.publicKey, sol * LAMPORTS_PER_SOL)
   await until(async () => (await solana.getBalance(account.publicKey)) === sol * LAMPORTS_PER_SOL, 'the airdrop')

@@ -1,49 +1,51 @@
-import { privateKeyToAddress, generatePrivateKey } from 'viem/accounts'
+import { privateKeyToAddress } from 'viem/accounts'
 import { parseEther } from 'viem'
 import { until } from './chain.ts'
 import { connect } from './checkout.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { expectAccessible } from './expect-accessible.ts'
+import { randomPrivateKey } from './random.ts'
+import { oneOf, text, textLike } from './text.ts'
 
 async function openManaged({ page }: Person): Promise<void> {
   await page.goto('/links')
   await connect(page, 'MetaMask')
-  await page.getByRole('button', { name: /^Sign in as/ }).click()
-  await expect(page.getByRole('button', { name: 'New link' })).toBeVisible()
+  await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
+  await expect(page.getByRole('button', { name: text('New link') })).toBeVisible()
   await page.goto('/pay')
-  await page.getByText('Managed wallet', { exact: true }).click()
-  await expect(page.getByLabel('From the managed wallet')).toBeVisible()
+  await page.getByText(text('Managed wallet'), { exact: true }).click()
+  await expect(page.getByLabel(text('From the managed wallet'))).toBeVisible()
 }
 
 async function fillIn({ page }: Person, to: string, amount: string): Promise<void> {
-  await page.getByLabel('To', { exact: true }).fill(to)
-  await page.getByLabel('Amount').fill(amount)
-  await page.getByLabel('Description').fill('Rent')
-  await page.getByRole('button', { name: 'Review payment' }).click()
-  await expect(page.getByRole('heading', { name: 'Check and sign' })).toBeVisible()
-  await expect(page.getByText('The managed wallet sends')).toBeVisible()
+  await page.getByLabel(text('To'), { exact: true }).fill(to)
+  await page.getByLabel(text('Amount')).fill(amount)
+  await page.getByLabel(text('Description')).fill('Rent')
+  await page.getByRole('button', { name: text('Review payment') }).click()
+  await expect(page.getByRole('heading', { name: text('Check and sign') })).toBeVisible()
+  await expect(page.getByText(text('The managed wallet sends'))).toBeVisible()
 }
 
 test('an operator pays from a managed wallet with one signature over exactly that, and without it nothing is paid', async ({ chains, seller }) => {
   const shop = await seller()
   const { page, ethereum } = shop
-  const payee = privateKeyToAddress(generatePrivateKey())
+  const payee = privateKeyToAddress(randomPrivateKey())
   await openManaged(shop)
   await expectAccessible(page, 'managed wallet: form')
   await fillIn(shop, payee, '0.0171')
   await expectAccessible(page, 'managed wallet: review')
 
   ethereum.signing = 'reject'
-  await page.getByRole('button', { name: 'Sign and pay with MetaMask' }).click()
-  await expect(page.getByRole('alert').filter({ hasText: 'Not signed' })).toContainText('Nothing was sent.')
+  await page.getByRole('button', { name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }) }).click()
+  await expect(page.getByRole('alert').filter({ hasText: text('Not signed') })).toContainText(text('Nothing was sent.'))
   await expectAccessible(page, 'managed wallet: not signed')
   expect(await chains.evm.getBalance({ address: payee })).toBe(0n)
 
   ethereum.signing = 'approve'
-  await page.getByRole('button', { name: 'Sign and pay with MetaMask' }).click()
-  await expect(page.getByRole('heading', { name: 'The payment service has it' })).toBeVisible()
+  await page.getByRole('button', { name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }) }).click()
+  await expect(page.getByRole('heading', { name: text('The payment service has it') })).toBeVisible()
   await until(async () => (await chains.evm.getBalance({ address: payee })) === parseEther('0.0171'), 'the payee’s money')
-  await expect(page.getByText(/^(Confirmed|Final)$/)).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(oneOf(['Confirmed', 'Final']))).toBeVisible({ timeout: 30_000 })
   await expectAccessible(page, 'managed wallet: sent')
   // The operator's own wallet signed words and sent nothing.
   expect(ethereum.sent).toEqual([])
@@ -53,7 +55,7 @@ test('an answer that got lost is not a second payment: after a reload the same r
   expectError(/ERR_FAILED|ERR_CONNECTION|Failed to fetch|net::/)
   const shop = await seller()
   const { page } = shop
-  const payee = privateKeyToAddress(generatePrivateKey())
+  const payee = privateKeyToAddress(randomPrivateKey())
   await openManaged(shop)
   await fillIn(shop, payee, '0.0172')
   // The request arrives, its answer does not.
@@ -61,13 +63,13 @@ test('an answer that got lost is not a second payment: after a reload the same r
     await route.fetch()
     await route.abort()
   })
-  await page.getByRole('button', { name: 'Sign and pay with MetaMask' }).click()
-  await expect(page.getByRole('heading', { name: 'Checking whether it was sent' })).toBeVisible()
+  await page.getByRole('button', { name: text('Sign and pay with {walletName}', { walletName: 'MetaMask' }) }).click()
+  await expect(page.getByRole('heading', { name: text('Checking whether it was sent') })).toBeVisible()
   await expect(page.getByRole('button', { name: /Sign|New payment|Change/ })).toHaveCount(0)
   await page.unroute('**/api/hosted/send')
   await page.reload()
-  await page.getByText('Managed wallet', { exact: true }).click()
-  await expect(page.getByRole('heading', { name: 'The payment service has it' })).toBeVisible({ timeout: 30_000 })
+  await page.getByText(text('Managed wallet'), { exact: true }).click()
+  await expect(page.getByRole('heading', { name: text('The payment service has it') })).toBeVisible({ timeout: 30_000 })
   await until(async () => (await chains.evm.getBalance({ address: payee })) > 0n, 'the payee’s money')
   expect(await chains.evm.getBalance({ address: payee })).toBe(parseEther('0.0172'))
 })
@@ -75,13 +77,13 @@ test('an answer that got lost is not a second payment: after a reload the same r
 test('more than its cap is refused in the form, and a buyer sees nothing of managed wallets', async ({ seller, buyer }) => {
   const shop = await seller()
   await openManaged(shop)
-  await shop.page.getByLabel('To', { exact: true }).fill(privateKeyToAddress(generatePrivateKey()))
-  await shop.page.getByLabel('Amount').fill('1.5')
-  await shop.page.getByRole('button', { name: 'Review payment' }).click()
-  await expect(shop.page.getByText(/^At most 1 ETH may be paid from here now\.$/)).toBeVisible()
+  await shop.page.getByLabel(text('To'), { exact: true }).fill(privateKeyToAddress(randomPrivateKey()))
+  await shop.page.getByLabel(text('Amount')).fill('1.5')
+  await shop.page.getByRole('button', { name: text('Review payment') }).click()
+  await expect(shop.page.getByText(text('At most {left} may be paid from here now.', { left: '1 ETH' }))).toBeVisible()
   await expectAccessible(shop.page, 'managed wallet: refused by its cap')
   const { page } = await buyer({ ether: '1' })
   await page.goto('/pay')
-  await expect(page.getByLabel('Amount')).toBeVisible()
-  await expect(page.getByText('Managed wallet')).toHaveCount(0)
+  await expect(page.getByLabel(text('Amount'))).toBeVisible()
+  await expect(page.getByText(text('Managed wallet'))).toHaveCount(0)
 })

@@ -7,6 +7,7 @@ import { openCheckout } from './checkout.ts'
 import { expect, test } from './fixtures.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { onEthereum, onSolana } from './orders.ts'
+import { text, textLike } from './text.ts'
 
 const MEMO = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 
@@ -14,12 +15,12 @@ test('a wallet that scans the EIP-681 code pays, and the page asks the payer to 
   const payer = await fundEthereum(chains, '1')
   const page = await visitor()
   await openCheckout(page, onEthereum(net, '0.0181'))
-  await page.getByRole('button', { name: 'Pay with a phone' }).click()
-  await expect(page.getByRole('img', { name: /^Code that opens this page/ })).toBeVisible()
-  await page.getByText('Wallet code', { exact: true }).click()
-  await page.getByLabel('The address you will pay from').fill(payer.address)
-  await page.getByRole('button', { name: 'Show the code' }).click()
-  const code = page.getByRole('img', { name: /^Code for a wallet: pay 0\.0181 ETH to/ })
+  await page.getByRole('button', { name: text('Pay with a phone') }).click()
+  await expect(page.getByRole('img', { name: textLike('Code that opens this page at {0}') })).toBeVisible()
+  await page.getByText(text('Wallet code'), { exact: true }).click()
+  await page.getByLabel(text('The address you will pay from')).fill(payer.address)
+  await page.getByRole('button', { name: text('Show the code') }).click()
+  const code = page.getByRole('img', { name: textLike('Code for a wallet: pay {amount} to {recipient}', { amount: '0.0181 ETH' }) })
   await expect(code).toBeVisible()
   await expectAccessible(page, 'checkout: code for a phone')
 
@@ -28,28 +29,30 @@ test('a wallet that scans the EIP-681 code pays, and the page asks the payer to 
   expect({ chainId: Number(chainId), value: BigInt(value ?? 0) }).toEqual({ chainId: net.evm.chainId, value: parseEther('0.0181') })
   const wallet = createWalletClient({ account: privateKeyToAccount(payer.privateKey), transport: http(net.evm.rpcUrl) })
   await wallet.sendTransaction({ chain: null, to: to as `0x${string}`, value: BigInt(value ?? 0) })
-  await expect(page.getByText(/^A payment like this arrived, and nothing shows that it is yours\./)).toBeVisible({ timeout: 30_000 })
+  await expect(
+    page.getByText(text('A payment like this arrived, and nothing shows that it is yours. Show the payment and sign for it with the same wallet. It is free.')),
+  ).toBeVisible({ timeout: 30_000 })
   await expect(code).toBeHidden()
-  await page.getByRole('link', { name: 'Show the payment' }).click()
-  await expect(page.getByRole('heading', { name: 'Confirm this payment is yours. Free.' })).toBeVisible()
+  await page.getByRole('link', { name: text('Show the payment') }).click()
+  await expect(page.getByRole('heading', { name: text('Confirm this payment is yours. Free.') })).toBeVisible()
 })
 
 test('a wallet that scans the Solana Pay code pays, and the desk finds the payment by its memo', async ({ net, chains, visitor }) => {
   const payer = await fundSolana(chains, 2)
   const page = await visitor()
   await openCheckout(page, onSolana(net, '0.181'))
-  await page.getByRole('button', { name: 'Pay with a phone' }).click()
-  await page.getByText('Wallet code', { exact: true }).click()
-  await page.getByLabel('The address you will pay from').fill(payer.publicKey.toBase58())
-  await page.getByRole('button', { name: 'Show the code' }).click()
-  await expect(page.getByRole('img', { name: /^Code for a wallet: pay 0\.181 SOL to/ })).toBeVisible()
+  await page.getByRole('button', { name: text('Pay with a phone') }).click()
+  await page.getByText(text('Wallet code'), { exact: true }).click()
+  await page.getByLabel(text('The address you will pay from')).fill(payer.publicKey.toBase58())
+  await page.getByRole('button', { name: text('Show the code') }).click()
+  await expect(page.getByRole('img', { name: textLike('Code for a wallet: pay {amount} to {recipient}', { amount: '0.181 SOL' }) })).toBeVisible()
 
   const url = new URL(await copiedCode(page))
   expect(url.searchParams.get('amount')).toBe('0.181')
   const memo = url.searchParams.get('memo') ?? ''
   expect(memo).toMatch(/^pay_[1-9A-HJ-NP-Za-km-z]{22}$/)
   await payAsWallet(chains.solana, payer, { to: url.pathname, lamports: 181_000_000, memo })
-  await expect(page.getByText('The payment arrived.')).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(text('The payment arrived.'))).toBeVisible({ timeout: 30_000 })
 })
 
 /** As the specification has wallets do it: the memo right before the transfer. */
@@ -66,6 +69,6 @@ async function payAsWallet(connection: Connection, payer: Keypair, { to, lamport
 
 async function copiedCode(page: Page): Promise<string> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.getByRole('button', { name: 'Copy code' }).click()
+  await page.getByRole('button', { name: text('Copy code') }).click()
   return page.evaluate(() => navigator.clipboard.readText())
 }

@@ -4,6 +4,7 @@ import { installGuardProgram, until } from './chain.ts'
 import { connectOnForm, expectPaid, openCheckout, review, signButton } from './checkout.ts'
 import { expect, test } from './fixtures.ts'
 import { onSolana } from './orders.ts'
+import { startingWith, text } from './text.ts'
 import { LIGHTHOUSE } from './wallets/solana.ts'
 
 /** A payment in a token of Solana from the form to the receipt, with the guards that Phantom adds on mainnet. */
@@ -22,12 +23,12 @@ test('a buyer pays 1.512345 USDC on Solana, guards and all, and the seller has i
   const { page, solana } = await open({ privateKeys: [net.wallets.buyer.evm.privateKey], secretKeys: [bs58.decode(net.wallets.buyer.solana.secretKey)] })
   solana.addGuards = true
   await openCheckout(page, onSolana(net, '1.512345'))
-  await page.getByLabel('Currency').selectOption({ label: 'USDC' })
+  await page.getByLabel(text('Currency')).selectOption({ label: 'USDC' })
   await connectOnForm(page, 'Phantom')
   await review(page, 'Phantom')
-  await expect(page.getByRole('row', { name: /^Amount/ })).toContainText('1.512345 USDC')
-  await expect(page.getByRole('row', { name: /^Currency/ })).toContainText(mint.toBase58())
-  await expect(page.getByRole('row', { name: /^Account rent/ })).toContainText('nothing')
+  await expect(page.getByRole('row', { name: startingWith('Amount') })).toContainText('1.512345 USDC')
+  await expect(page.getByRole('row', { name: startingWith('Currency') })).toContainText(mint.toBase58())
+  await expect(page.getByRole('row', { name: startingWith('Account rent') })).toContainText(text('nothing'))
   await signButton(page, 'Phantom').click()
   await expectPaid(page)
 

@@ -1,4 +1,5 @@
 import { expect, type Page } from '@playwright/test'
+import { oneOf, text } from './text.ts'
 
 /** What a person does on the checkout, in their words. Locators are roles and labels only. */
 
@@ -11,49 +12,52 @@ const FAMILIES = { MetaMask: 'Ethereum', Phantom: 'Solana' } as const
 /** Opens the checkout with its fields filled in from the address, the way a link of a seller does. */
 export async function openCheckout(page: Page, asked: Asked): Promise<void> {
   await page.goto(`/pay?${new URLSearchParams(asked).toString()}`)
-  await expect(page.getByLabel('Amount')).toHaveValue(asked.amount)
-  await expect(page.getByLabel('To', { exact: true })).toHaveValue(asked.to)
+  await expect(page.getByLabel(text('Amount'))).toHaveValue(asked.amount)
+  await expect(page.getByLabel(text('To'), { exact: true })).toHaveValue(asked.to)
 }
 
 /** From the form's button when nobody is connected there yet. */
 export async function connectOnForm(page: Page, wallet: WalletName): Promise<void> {
-  await page.getByRole('button', { name: 'Connect a wallet to pay' }).click()
+  await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
   await chooseWallet(page, wallet)
-  await expect(page.getByRole('button', { name: 'Review payment' })).toBeVisible()
+  await expect(page.getByRole('button', { name: text('Review payment') })).toBeVisible()
 }
 
 /** From the page's header. */
 export async function connect(page: Page, wallet: WalletName): Promise<void> {
-  await page.getByRole('banner').getByRole('button', { name: 'Connect', exact: true }).click()
+  await page
+    .getByRole('banner')
+    .getByRole('button', { name: text('Connect'), exact: true })
+    .click()
   await chooseWallet(page, wallet)
 }
 
 async function chooseWallet(page: Page, wallet: WalletName): Promise<void> {
   const dialog = page.getByRole('dialog')
-  await dialog.getByRole('button', { name: `Connect ${wallet} on ${FAMILIES[wallet]}` }).click()
+  await dialog.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet, network: FAMILIES[wallet] }) }).click()
   await expect(dialog).toBeHidden()
 }
 
 /** Submits the form and waits until everything about the transaction was compared and tried out. */
 export async function review(page: Page, wallet: WalletName): Promise<void> {
-  await page.getByRole('button', { name: 'Review payment' }).click()
+  await page.getByRole('button', { name: text('Review payment') }).click()
   await expectReviewed(page, wallet)
 }
 
 export async function expectReviewed(page: Page, wallet: WalletName | 'Demo wallet'): Promise<void> {
-  await expect(page.getByRole('heading', { name: /^Check and (pay|sign)$/ })).toBeVisible()
-  await expect(page.getByText('All equal')).toBeVisible()
-  await expect(page.getByText('Passed', { exact: true })).toBeVisible()
+  await expect(page.getByRole('heading', { name: oneOf(['Check and pay', 'Check and sign']) })).toBeVisible()
+  await expect(page.getByText(text('All equal'))).toBeVisible()
+  await expect(page.getByText(text('Passed'), { exact: true })).toBeVisible()
   await expect(signButton(page, wallet)).toBeEnabled()
 }
 
 export function signButton(page: Page, wallet: WalletName | 'Demo wallet') {
-  return page.getByRole('button', { name: new RegExp(`^(Pay|Sign) with ${wallet}$`) })
+  return page.getByRole('button', { name: oneOf(['Pay with {walletName}', 'Sign with {walletName}'], { walletName: wallet }) })
 }
 
 /** The page says `Paid` only after its own RPC showed the transfer. */
 export async function expectPaid(page: Page): Promise<void> {
-  await expect(page.getByRole('heading', { name: /^Paid(, for good)?$/ })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('heading', { name: oneOf(['Paid', 'Paid, for good']) })).toBeVisible({ timeout: 30_000 })
 }
 
 /** The whole way from a connected form to the receipt. */

@@ -4,6 +4,7 @@ import { countSent, until } from './chain.ts'
 import { expectPaid, expectReviewed, openCheckout } from './checkout.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum, onSolana } from './orders.ts'
+import { text } from './text.ts'
 
 const CASES = [
   { symbol: 'ETH', family: 'Ethereum', order: onEthereum, amount: '0.01' },
@@ -18,15 +19,15 @@ for (const { symbol, family, order, amount } of CASES) {
 
     const page = await visitor()
     await openCheckout(page, order(net, amount))
-    await page.getByRole('button', { name: 'Connect a wallet to pay' }).click()
-    await page.getByRole('button', { name: `Connect Demo wallet on ${family}` }).click()
+    await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
+    await page.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'Demo wallet', network: family }) }).click()
     const sheet = page.getByRole('dialog', { name: 'Connect this page?' })
     await expect(sheet.getByRole('radio', { name: /Buyer/ })).toBeChecked()
-    await sheet.getByRole('button', { name: 'Connect' }).click()
+    await sheet.getByRole('button', { name: text('Connect') }).click()
 
-    await page.getByRole('button', { name: 'Review payment' }).click()
+    await page.getByRole('button', { name: text('Review payment') }).click()
     await expectReviewed(page, 'Demo wallet')
-    await page.getByRole('button', { name: 'Pay with Demo wallet' }).click()
+    await page.getByRole('button', { name: text('Pay with {walletName}', { walletName: 'Demo wallet' }) }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     await expectPaid(page)
     await until(async () => (await holdings()) - before === (symbol === 'ETH' ? parseEther(amount) : 100_000_000n), 'the seller’s money')
@@ -37,14 +38,19 @@ test('rejecting in the demo wallet pays nothing', async ({ net, chains, visitor 
   const sent = await countSent(chains, net.wallets.buyer.evm.address)
   const page = await visitor()
   await openCheckout(page, onEthereum(net, '0.01'))
-  await page.getByRole('button', { name: 'Connect a wallet to pay' }).click()
-  await page.getByRole('button', { name: 'Connect Demo wallet on Ethereum' }).click()
-  await page.getByRole('dialog', { name: 'Connect this page?' }).getByRole('button', { name: 'Connect' }).click()
-  await page.getByRole('button', { name: 'Review payment' }).click()
+  await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
+  await page.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'Demo wallet', network: 'Ethereum' }) }).click()
+  await page
+    .getByRole('dialog', { name: 'Connect this page?' })
+    .getByRole('button', { name: text('Connect') })
+    .click()
+  await page.getByRole('button', { name: text('Review payment') }).click()
   await expectReviewed(page, 'Demo wallet')
-  await page.getByRole('button', { name: 'Pay with Demo wallet' }).click()
+  await page.getByRole('button', { name: text('Pay with {walletName}', { walletName: 'Demo wallet' }) }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Reject' }).click()
 
-  await expect(page.getByRole('alert').filter({ hasText: 'You cancelled in Demo wallet' })).toContainText('Nothing was sent.')
+  await expect(page.getByRole('alert').filter({ hasText: text('You cancelled in {wallet}', { wallet: 'Demo wallet' }) })).toContainText(
+    text('Nothing was sent.'),
+  )
   expect(await countSent(chains, net.wallets.buyer.evm.address)).toBe(sent)
 })

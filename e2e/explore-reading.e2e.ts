@@ -1,6 +1,7 @@
 import { expect, test } from './fixtures.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { startLyingProxy } from './lying-proxy.ts'
+import { text } from './text.ts'
 
 /** What a server could send to somebody who only wants to read. */
 const HOSTILE = `<!doctype html><html><head><title>T</title>
@@ -23,13 +24,13 @@ test('a page is shown to be read: its words stand there, and nothing in it runs,
   const asked: string[] = []
   page.on('request', (request) => asked.push(request.url()))
   await page.goto(`${server.url}/explore`)
-  await page.getByLabel('Address of the resource').fill(`${server.url}/hostile`)
-  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByLabel(text('Address of the resource')).fill(`${server.url}/hostile`)
+  await page.getByRole('button', { name: text('Ask'), exact: true }).click()
 
-  const answer = page.getByRole('region', { name: 'The answer' })
+  const answer = page.getByRole('region', { name: text('The answer') })
   await expect(answer.getByRole('heading', { name: 'The price of trust' })).toBeVisible()
   await expect(answer.getByText('Read this & nothing else.')).toBeVisible()
-  await expect(answer.getByText('[Picture, not loaded: A chart]')).toBeVisible()
+  await expect(answer.getByText(text('[Picture, not loaded: {alt}]', { alt: 'A chart' }))).toBeVisible()
   await expect(answer.getByRole('link')).toHaveCount(1)
   await expect(answer.getByRole('link', { name: 'the rest (elsewhere.example)' })).toHaveAttribute('rel', 'noopener noreferrer')
   await expect(answer.locator('script, iframe, form, button, svg, img, [onclick]')).toHaveCount(0)
@@ -37,10 +38,10 @@ test('a page is shown to be read: its words stand there, and nothing in it runs,
   await answer.getByText('Read this').click()
   await expectAccessible(page, 'explore: page to read')
 
-  await page.getByText('Its source', { exact: true }).click()
+  await page.getByText(text('Its source'), { exact: true }).click()
   await expect(answer.getByText("globalThis.ran = 'script'")).toBeVisible()
   const download = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Save as a file' }).click()
+  await page.getByRole('button', { name: text('Save as a file') }).click()
   expect((await download).suggestedFilename()).toBe('answer.html')
 
   expect(await page.evaluate(() => Reflect.get(globalThis, 'ran') as unknown)).toBeUndefined()

@@ -9,22 +9,26 @@ import { giveUsdc, until } from './chain.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
+import { startingWith, text, textLike } from './text.ts'
 
 /** A person reads pages that cost money: the shop of the local network, paid in each of its currencies and versions. */
 
 /** Browsers tell of every 402 on their consoles. */
 const REFUSED = /status of 402/
 
+/** What the offer says whose transaction the seller sends. */
+const SELLER_SENDS = text('You sign one transaction. The seller sends it; you pay the network fee in {symbol}.', { symbol: 'SOL' })
+
 const ARTICLES = { eth: '/articles/settlement-without-banks', sol: '/articles/the-price-of-finality', usdc: '/articles/reading-a-402' }
 
 async function askFor(page: Page, url: string, via?: 'relay'): Promise<void> {
   await page.goto('/explore')
-  await page.getByLabel('Address of the resource').fill(url)
+  await page.getByLabel(text('Address of the resource')).fill(url)
   if (via === 'relay') {
-    await page.getByText('Headers, body and the way there').click()
-    await page.getByText('Through the relay', { exact: true }).click()
+    await page.getByText(text('Headers, body and the way there')).click()
+    await page.getByText(text('Through the relay'), { exact: true }).click()
   }
-  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByRole('button', { name: text('Ask'), exact: true }).click()
 }
 
 /** The offer in a currency, once the reader's balance is there. */
@@ -32,11 +36,11 @@ function offerIn(page: Page, symbol: string) {
   return page
     .getByRole('listitem')
     .filter({ hasText: symbol })
-    .filter({ has: page.getByRole('button', { name: 'Review and pay' }) })
+    .filter({ has: page.getByRole('button', { name: text('Review and pay') }) })
 }
 
 async function expectServed(page: Page): Promise<void> {
-  await expect(page.getByRole('heading', { name: 'What you paid for' })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('heading', { name: text('What you paid for') })).toBeVisible({ timeout: 45_000 })
 }
 
 for (const version of [2, 1] as const) {
@@ -45,15 +49,18 @@ for (const version of [2, 1] as const) {
     const { page, ethereum } = await buyer({ ether: '1' })
     const before = await chains.evm.getBalance({ address: net.wallets.seller.evm.address })
     await askFor(page, `${net.urls.seller}${ARTICLES.eth}`)
-    await expect(page.getByRole('heading', { name: 'This costs something' })).toBeVisible()
+    await expect(page.getByRole('heading', { name: text('This costs something') })).toBeVisible()
     await connect(page, 'MetaMask')
     if (version === 2) await expectAccessible(page, 'explore: priced')
-    if (version === 1) await page.getByText('version 1', { exact: true }).click()
-    await offerIn(page, '0.01').first().getByRole('button', { name: 'Review and pay' }).click()
+    if (version === 1) await page.getByText(text('version 1'), { exact: true }).click()
+    await offerIn(page, '0.01')
+      .first()
+      .getByRole('button', { name: text('Review and pay') })
+      .click()
     await expectReviewed(page, 'MetaMask')
     if (version === 2) await expectAccessible(page, 'explore: review')
     await signButton(page, 'MetaMask').click()
-    await page.getByRole('button', { name: 'Sign the proof with MetaMask' }).click({ timeout: 30_000 })
+    await page.getByRole('button', { name: text('Sign the proof with {walletName}', { walletName: 'MetaMask' }) }).click({ timeout: 30_000 })
     await expectServed(page)
     if (version === 2) await expectAccessible(page, 'explore: served')
 
@@ -69,8 +76,11 @@ for (const version of [2, 1] as const) {
     const before = await chains.solana.getBalance(seller)
     await askFor(page, `${net.urls.seller}${ARTICLES.sol}`)
     await connect(page, 'Phantom')
-    if (version === 1) await page.getByText('version 1', { exact: true }).click()
-    await offerIn(page, '0.1').filter({ hasText: 'The seller sends it' }).getByRole('button', { name: 'Review and pay' }).click()
+    if (version === 1) await page.getByText(text('version 1'), { exact: true }).click()
+    await offerIn(page, '0.1')
+      .filter({ hasText: SELLER_SENDS })
+      .getByRole('button', { name: text('Review and pay') })
+      .click()
     await expectReviewed(page, 'Phantom')
     await signButton(page, 'Phantom').click()
     await expectServed(page)
@@ -85,8 +95,11 @@ for (const version of [2, 1] as const) {
     await giveUsdc(chains, net, { address: ethereum.address, units: 5_000_000n })
     await askFor(page, `${net.urls.seller}${ARTICLES.usdc}`)
     await connect(page, 'MetaMask')
-    if (version === 1) await page.getByText('version 1', { exact: true }).click()
-    await offerIn(page, 'USDC').first().getByRole('button', { name: 'Review and pay' }).click()
+    if (version === 1) await page.getByText(text('version 1'), { exact: true }).click()
+    await offerIn(page, 'USDC')
+      .first()
+      .getByRole('button', { name: text('Review and pay') })
+      .click()
     await expectReviewed(page, 'MetaMask')
     await signButton(page, 'MetaMask').click()
     await expectServed(page)
@@ -113,18 +126,21 @@ test('an issue for WETH: one leave for exactly the price, one signature over eve
 
   await askFor(page, `${net.urls.seller}/issues/1`)
   await connect(page, 'MetaMask')
-  await offerIn(page, 'WETH').first().getByRole('button', { name: 'Review and pay' }).click()
+  await offerIn(page, 'WETH')
+    .first()
+    .getByRole('button', { name: text('Review and pay') })
+    .click()
   await expectReviewed(page, 'MetaMask')
-  await expect(page.getByText('First you let Permit2 take at most')).toBeVisible()
-  await expect(page.getByRole('row', { name: /^Amount/ })).toContainText('at most 0.025 WETH')
-  await expect(page.getByRole('row', { name: /^Taken by/ })).toContainText(PERMIT2)
+  await expect(page.getByText(text('First you let Permit2 take at most'))).toBeVisible()
+  await expect(page.getByRole('row', { name: startingWith('Amount') })).toContainText(text('at most {money}', { money: '0.025 WETH' }))
+  await expect(page.getByRole('row', { name: startingWith('Taken by') })).toContainText(PERMIT2)
   await expectAccessible(page, 'explore: leave for a permit')
   await signButton(page, 'MetaMask').click()
 
   // The leave is on the chain; the payment itself is reviewed on its own.
-  await expect(page.getByRole('row', { name: /^By the rules of/ })).toContainText(PERMIT2, { timeout: 30_000 })
-  await expect(page.getByRole('row', { name: /^To/ })).toContainText(net.wallets.seller.evm.address)
-  await expect(page.getByRole('row', { name: /^Network fee/ })).toContainText('nothing')
+  await expect(page.getByRole('row', { name: startingWith('By the rules of') })).toContainText(PERMIT2, { timeout: 30_000 })
+  await expect(page.getByRole('row', { name: startingWith('To') })).toContainText(net.wallets.seller.evm.address)
+  await expect(page.getByRole('row', { name: startingWith('Network fee') })).toContainText(text('nothing'))
   await expectReviewed(page, 'MetaMask')
   expect(await allowed()).toBe(parseEther('0.025'))
   await signButton(page, 'MetaMask').click()
@@ -141,12 +157,15 @@ test('a permission that a reload interrupts is gone on with, not asked for again
   const { page, ethereum } = await openBuyer(net, open)
   await askFor(page, `${net.urls.seller}/issues/1`)
   await connect(page, 'MetaMask')
-  await offerIn(page, 'WETH').first().getByRole('button', { name: 'Review and pay' }).click()
+  await offerIn(page, 'WETH')
+    .first()
+    .getByRole('button', { name: text('Review and pay') })
+    .click()
   await expectReviewed(page, 'MetaMask')
   await page.reload()
   await expectReviewed(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('row', { name: /^By the rules of/ })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('row', { name: startingWith('By the rules of') })).toBeVisible({ timeout: 30_000 })
   await page.reload()
   await expectReviewed(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
@@ -167,13 +186,16 @@ test('an issue for USDC on Solana: one signature, and the seller pays the networ
   const [before, lamports] = [await holdings(), await chains.solana.getBalance(own)]
   await askFor(page, `${net.urls.seller}/issues/1`)
   await connect(page, 'Phantom')
-  await offerIn(page, 'USDC').filter({ hasText: 'Local Solana' }).getByRole('button', { name: 'Review and pay' }).click()
+  await offerIn(page, 'USDC')
+    .filter({ hasText: 'Local Solana' })
+    .getByRole('button', { name: text('Review and pay') })
+    .click()
   await expectReviewed(page, 'Phantom')
-  await expect(page.getByRole('row', { name: /^Network fee/ })).toContainText('nothing')
-  await expect(page.getByRole('row', { name: /^Fee paid by/ })).not.toContainText(own.toBase58())
+  await expect(page.getByRole('row', { name: startingWith('Network fee') })).toContainText(text('nothing'))
+  await expect(page.getByRole('row', { name: startingWith('Fee paid by') })).not.toContainText(own.toBase58())
   await signButton(page, 'Phantom').click()
   await expectServed(page)
-  await expect(page.getByRole('heading', { name: /^Paid/ })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('heading', { name: startingWith('Paid') })).toBeVisible({ timeout: 45_000 })
 
   expect(solana.signed).toHaveLength(1)
   await until(async () => (await holdings()) - before === 2_500_000n, 'the seller’s 2.5 USDC')
@@ -188,14 +210,18 @@ test('an article is asked for, reviewed and paid with the keyboard alone', async
     await tabTo(page.getByRole('button', { name }).first())
     await page.keyboard.press('Enter')
   }
-  await tabTo(page.getByLabel('Address of the resource'))
+  await tabTo(page.getByLabel(text('Address of the resource')))
   await page.keyboard.insertText(`${net.urls.seller}${ARTICLES.sol}`)
   await page.keyboard.press('Enter')
-  await expect(page.getByRole('heading', { name: 'This costs something' })).toBeVisible()
-  await press('Connect to pay')
-  await press('Connect Phantom on Solana')
+  await expect(page.getByRole('heading', { name: text('This costs something') })).toBeVisible()
+  await press(text('Connect to pay'))
+  await press(text('Connect {wallet} on {network}', { wallet: 'Phantom', network: 'Solana' }))
   await expect(page.getByRole('dialog')).toBeHidden()
-  await tabTo(offerIn(page, '0.1').filter({ hasText: 'The seller sends it' }).getByRole('button', { name: 'Review and pay' }))
+  await tabTo(
+    offerIn(page, '0.1')
+      .filter({ hasText: SELLER_SENDS })
+      .getByRole('button', { name: text('Review and pay') }),
+  )
   await page.keyboard.press('Enter')
   await expectReviewed(page, 'Phantom')
   await tabTo(signButton(page, 'Phantom'))
@@ -210,13 +236,16 @@ test('an answer that fails after the payment is asked for again with the same pa
   const { page, solana } = await buyer({ sol: 2 })
   await askFor(page, `${net.urls.seller}${ARTICLES.sol}?demo=error-after-payment`)
   await connect(page, 'Phantom')
-  await offerIn(page, '0.1').filter({ hasText: 'The seller sends it' }).getByRole('button', { name: 'Review and pay' }).click()
+  await offerIn(page, '0.1')
+    .filter({ hasText: SELLER_SENDS })
+    .getByRole('button', { name: text('Review and pay') })
+    .click()
   await expectReviewed(page, 'Phantom')
   await signButton(page, 'Phantom').click()
-  await expect(page.getByRole('heading', { name: /answered 500/ })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('heading', { name: textLike('You paid, and the server answered {0}', { 0: 500 }) })).toBeVisible({ timeout: 45_000 })
   await expectAccessible(page, 'explore: server failed after the payment')
   await page.reload()
-  await page.getByRole('button', { name: 'Retry with the same payment' }).click()
+  await page.getByRole('button', { name: text('Retry with the same payment') }).click()
   await expectServed(page)
   expect(solana.signed).toHaveLength(1)
 })
@@ -226,13 +255,18 @@ test('a price that rose is paid only with the reader’s word, and never while t
   const { page, solana } = await buyer({ sol: 2 })
   await askFor(page, `${net.urls.seller}${ARTICLES.sol}?demo=price-rises`)
   await connect(page, 'Phantom')
-  await offerIn(page, '0.1').filter({ hasText: 'The seller sends it' }).getByRole('button', { name: 'Review and pay' }).click()
+  await offerIn(page, '0.1')
+    .filter({ hasText: SELLER_SENDS })
+    .getByRole('button', { name: text('Review and pay') })
+    .click()
   await expectReviewed(page, 'Phantom')
   await signButton(page, 'Phantom').click()
-  await expect(page.getByRole('heading', { name: 'The price has risen' })).toBeVisible({ timeout: 45_000 })
-  await expect(page.getByText('Your first signature could still be used.')).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('The price has risen') })).toBeVisible({ timeout: 45_000 })
+  await expect(
+    page.getByText(text('Your first signature could still be used. As soon as the chain proves that it has run out, you can pay anew here.')),
+  ).toBeVisible()
   await expectAccessible(page, 'explore: price rose')
-  await expect(page.getByRole('button', { name: 'Pay the new price' })).toBeHidden()
+  await expect(page.getByRole('button', { name: text('Pay the new price') })).toBeHidden()
   expect(solana.signed).toHaveLength(1)
 })
 
@@ -240,9 +274,9 @@ test('a 402 whose terms are hidden from pages is recognized, and read through th
   expectError(REFUSED)
   const page = await visitor()
   await askFor(page, `${net.urls.seller}${ARTICLES.eth}?demo=hidden-headers`)
-  await expect(page.getByRole('heading', { name: 'It costs something, but its terms are hidden' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('It costs something, but its terms are hidden') })).toBeVisible()
   await expect(page.getByText('Access-Control-Expose-Headers')).toBeVisible()
   await expectAccessible(page, 'explore: terms hidden')
-  await page.getByRole('button', { name: 'Ask through the relay' }).click()
-  await expect(page.getByRole('heading', { name: 'This costs something' })).toBeVisible()
+  await page.getByRole('button', { name: text('Ask through the relay') }).click()
+  await expect(page.getByRole('heading', { name: text('This costs something') })).toBeVisible()
 })

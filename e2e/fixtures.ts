@@ -1,11 +1,10 @@
 import { expect, test as base, type BrowserContext, type Page } from '@playwright/test'
-import { Keypair } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { Hex } from 'viem'
-import { generatePrivateKey } from 'viem/accounts'
 import { Devnet } from '#devnet/network.ts'
 import { startRelay, type Relay } from '#testing/walletconnect-relay.ts'
 import { fundEthereum, fundSolana, openChains, type Chains } from './chain.ts'
+import { randomKeypair, randomPrivateKey, startRandom } from './random.ts'
 import { EthereumWallet } from './wallets/ethereum.ts'
 import { SolanaWallet } from './wallets/solana.ts'
 
@@ -22,6 +21,8 @@ export type Funds = { ether?: string; sol?: number }
 type Keys = { privateKeys: readonly Hex[]; secretKeys: readonly Uint8Array[] }
 
 type Fixtures = {
+  /** Starts the random values of the story. */
+  random: undefined
   chains: Chains
   /** What the pages' consoles said that no test announced. */
   errors: { expected: RegExp[]; unexpected: string[] }
@@ -53,6 +54,14 @@ export const test = base.extend<Fixtures, { net: Devnet; relay: Relay }>({
       await use(net)
     },
     { scope: 'worker', timeout: 180_000 },
+  ],
+
+  random: [
+    async ({}, use, { config, titlePath, repeatEachIndex, retry }) => {
+      startRandom(JSON.stringify([config.metadata['seed'], titlePath, repeatEachIndex, retry]))
+      await use(undefined)
+    },
+    { auto: true },
   ],
 
   chains: async ({ net }, use) => use(openChains(net)),
@@ -100,7 +109,7 @@ export const test = base.extend<Fixtures, { net: Devnet; relay: Relay }>({
     use(async ({ ether = '0', sol = 0 } = {}) => {
       const ethereum = await fundEthereum(chains, ether)
       const solana = await fundSolana(chains, sol)
-      return open({ privateKeys: [ethereum.privateKey, generatePrivateKey()], secretKeys: [solana.secretKey, Keypair.generate().secretKey] })
+      return open({ privateKeys: [ethereum.privateKey, randomPrivateKey()], secretKeys: [solana.secretKey, randomKeypair().secretKey] })
     }),
 
   seller: async ({ open, net }, use) =>

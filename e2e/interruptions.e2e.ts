@@ -4,6 +4,7 @@ import { connect, connectOnForm, expectPaid, expectReviewed, openCheckout, revie
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum, onSolana } from './orders.ts'
+import { oneOf, text, textLike } from './text.ts'
 
 /** What Chromium says on the console about requests it could not make. */
 const OFFLINE = /ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED|ERR_FAILED|WebSocket connection/
@@ -16,7 +17,7 @@ test('the network is cut right after a Solana wallet signed; after a reload ther
   await connectOnForm(page, 'Phantom')
   await review(page, 'Phantom')
   await signButton(page, 'Phantom').click()
-  await expect(page.getByRole('heading', { name: /Signed, waiting for the network|Sent/ })).toBeVisible()
+  await expect(page.getByRole('heading', { name: oneOf(['Signed, waiting for the network', 'Sent']) })).toBeVisible()
   expect(await signaturesOf(chains, new PublicKey(solana.address))).toHaveLength(1)
   await expectAccessible(page, 'checkout: signed and offline')
 
@@ -35,7 +36,7 @@ test('the network is cut right after MetaMask sent; after a reload there is exac
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('heading', { name: /Sent|On its way|Checking/ })).toBeVisible()
+  await expect(page.getByRole('heading', { name: oneOf(['Sent', 'On its way', 'Checking whether it was sent', 'Checking whether it landed']) })).toBeVisible()
 
   await context.setOffline(false)
   await page.reload()
@@ -49,8 +50,8 @@ test('a tab closed right after signing: the seller sees the payment, the buyerâ€
   const shop = await seller()
   await shop.page.goto('/payments')
   await connect(shop.page, 'MetaMask')
-  await shop.page.getByRole('button', { name: /^Sign in as/ }).click()
-  await expect(shop.page.getByRole('table', { name: /Payments/ })).toBeVisible()
+  await shop.page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
+  await expect(shop.page.getByRole('table', { name: textLike('Payments') })).toBeVisible()
 
   ethereum.afterBroadcast = async () => page.close()
   await openCheckout(page, onEthereum(net, '0.0123'))
@@ -62,15 +63,17 @@ test('a tab closed right after signing: the seller sees the payment, the buyerâ€
   await until(async () => (await countSent(chains, ethereum.address)) === 1, 'the payment on the chain')
 
   // Nobody reported it: the service's watcher finds it, and the page says so without a reload.
-  await shop.page.getByRole('button', { name: /new payment/ }).click({ timeout: 30_000 })
+  await shop.page
+    .getByRole('button', { name: textLike('{count, plural, one {# new payment} other {# new payments}}', { count: 1 }) })
+    .click({ timeout: 30_000 })
   const row = shop.page.getByRole('row').filter({ hasText: '0.0123' })
   await expect(row).toContainText(/Confirmed|Final/, { timeout: 30_000 })
 
   const back = await context.newPage()
   await back.goto('/pay')
-  await expect(back.getByRole('link', { name: 'Go on' })).toBeVisible()
+  await expect(back.getByRole('link', { name: text('Go on') })).toBeVisible()
   await expectAccessible(back, 'checkout: an unfinished payment')
-  await back.getByRole('link', { name: 'Go on' }).click()
+  await back.getByRole('link', { name: text('Go on') }).click()
   await expectPaid(back)
   expect(ethereum.sent).toHaveLength(1)
 })
@@ -79,18 +82,18 @@ test('a transaction that ran out of time is prepared again in one tap, with ever
   test.slow()
   const { page, solana } = await buyer({ sol: 2 })
   await openCheckout(page, onSolana(net, '0.1'))
-  await page.getByText('Description and reference').click()
-  await page.getByLabel('Reference').fill('order-18')
+  await page.getByText(text('Description and reference')).click()
+  await page.getByLabel(text('Reference')).fill('order-18')
   await connectOnForm(page, 'Phantom')
   await review(page, 'Phantom')
 
   // 150 blocks are a transaction's life; the embedded chain makes them in about a minute.
-  await expect(page.getByRole('button', { name: 'Prepare it again' })).toBeVisible({ timeout: 90_000 })
+  await expect(page.getByRole('button', { name: text('Prepare it again') })).toBeVisible({ timeout: 90_000 })
   await expect(signButton(page, 'Phantom')).toHaveCount(0)
   expect(solana.requests).not.toContain('signTransaction')
   await expectAccessible(page, 'checkout: ran out of time')
 
-  await page.getByRole('button', { name: 'Prepare it again' }).click()
+  await page.getByRole('button', { name: text('Prepare it again') }).click()
   await expectReviewed(page, 'Phantom')
   await signButton(page, 'Phantom').click()
   await expectPaid(page)
@@ -106,13 +109,13 @@ test('a wallet left open past the deadline is not asked twice: the late approval
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('heading', { name: 'Approve in MetaMask' })).toBeVisible()
-  await expect(page.getByRole('button', { name: /^(Pay|Sign) with|Prepare|Give up/ })).toHaveCount(0)
+  await expect(page.getByRole('heading', { name: text('Approve in {walletName}', { walletName: 'MetaMask' }) })).toBeVisible()
+  await expect(page.getByRole('button', { name: oneOf(['Pay with {walletName}', 'Sign with {walletName}', 'Prepare it again', 'Give up']) })).toHaveCount(0)
   await expectAccessible(page, 'checkout: in the wallet')
 
   await page.reload()
-  await expect(page.getByRole('heading', { name: 'Checking whether it was sent' })).toBeVisible()
-  await expect(page.getByRole('button', { name: /^(Pay|Sign) with|Prepare/ })).toHaveCount(0)
+  await expect(page.getByRole('heading', { name: text('Checking whether it was sent') })).toBeVisible()
+  await expect(page.getByRole('button', { name: oneOf(['Pay with {walletName}', 'Sign with {walletName}', 'Prepare it again']) })).toHaveCount(0)
   await expectAccessible(page, 'checkout: not known whether it was sent')
   approve()
   await expectPaid(page)
@@ -127,15 +130,15 @@ test('a payment that another tab has is told so, and goes on here once that tab 
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('heading', { name: 'Approve in MetaMask' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Approve in {walletName}', { walletName: 'MetaMask' }) })).toBeVisible()
 
   const other = await context.newPage()
   await other.goto(page.url())
-  await expect(other.getByText('This payment is open in another tab')).toBeVisible()
-  await expect(other.getByLabel('Amount')).toHaveCount(0)
+  await expect(other.getByText(text('This payment is open in another tab'))).toBeVisible()
+  await expect(other.getByLabel(text('Amount'))).toHaveCount(0)
   await expectAccessible(other, 'checkout: open in another tab')
   await page.close()
-  await expect(other.getByRole('heading', { name: 'Checking whether it was sent' })).toBeVisible()
+  await expect(other.getByRole('heading', { name: text('Checking whether it was sent') })).toBeVisible()
   answered.resolve()
   await expectPaid(other)
   expect(await countSent(chains, ethereum.address)).toBe(1)

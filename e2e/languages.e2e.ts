@@ -2,6 +2,7 @@ import type { BrowserContext, Page } from '@playwright/test'
 import { connectOnForm, expectReviewed, review, signButton } from './checkout.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
+import { text } from './text.ts'
 
 /** The reader's language and way of writing figures. `pseudo` is English in brackets: text without them is not in the catalogs. */
 
@@ -80,7 +81,7 @@ test('a Spanish browser gets Spanish, writes 0,01 and reads what it wrote', asyn
 test('a language that is chosen takes over at once, without losing what was typed, and stays', async ({ visitor }) => {
   const page = await visitor()
   await page.goto('/settings')
-  await page.getByRole('combobox', { name: 'Language' }).selectOption('zh-CN')
+  await page.getByRole('combobox', { name: text('Language') }).selectOption('zh-CN')
   await expect(page.locator('html')).toHaveAttribute('lang', 'zh-CN')
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('设置')
   await page.reload()
@@ -93,7 +94,7 @@ test('a language that is chosen takes over at once, without losing what was type
 test('numbers and dates are written as chosen, whatever the language', async ({ net, buyer }) => {
   const { page } = await buyer({ ether: '1' })
   await page.goto('/settings')
-  await page.getByRole('combobox', { name: 'Numbers' }).selectOption('de-DE')
+  await page.getByRole('combobox', { name: text('Numbers') }).selectOption('de-DE')
   await page.getByText('ISO 8601', { exact: true }).click()
   await expect(page.getByText('1.234.567,89').first()).toBeVisible()
   await expect(page.getByText(/^Now: 20\d\d-\d\d-\d\d/)).toBeVisible()

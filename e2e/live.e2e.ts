@@ -3,6 +3,8 @@ import { connect, pay } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
+import { signInByApi } from './seller.ts'
+import { text, textLike } from './text.ts'
 
 test('two tabs share one stream; when its tab closes the other reads on, and neither misses a payment', async ({ net, seller, buyer }) => {
   test.slow()
@@ -16,7 +18,10 @@ test('two tabs share one stream; when its tab closes the other reads on, and nei
 
   const [one, other] = [await buyer({ ether: '1' }), await buyer({ ether: '1' })]
   await pay(one.page, 'MetaMask', onEthereum(net, '0.0341'))
-  for (const tab of [shop.page, second]) await expect(tab.getByRole('button', { name: '1 new payment', exact: true })).toBeVisible()
+  for (const tab of [shop.page, second])
+    await expect(
+      tab.getByRole('button', { name: text('{count, plural, one {# new payment} other {# new payments}}', { count: 1 }), exact: true }),
+    ).toBeVisible()
   expect(streams).toHaveLength(1)
 
   await shop.page.close()
@@ -24,7 +29,9 @@ test('two tabs share one stream; when its tab closes the other reads on, and nei
   // It reads on behind what it heard, so the list is not read anew and still nothing is missing.
   expect(streams[1]).toEqual({ page: second, after: expect.stringMatching(/^\d+$/) as unknown })
   await pay(other.page, 'MetaMask', onEthereum(net, '0.0342'))
-  await expect(second.getByRole('button', { name: '2 new payments', exact: true })).toBeVisible()
+  await expect(
+    second.getByRole('button', { name: text('{count, plural, one {# new payment} other {# new payments}}', { count: 2 }), exact: true }),
+  ).toBeVisible()
   await expect(live(second)).toBeVisible()
   expect(streams).toHaveLength(2)
 })
@@ -35,24 +42,24 @@ test('who signed out in another tab is told why the page asks to sign in again',
   await signIn(shop)
   const second = await shop.context.newPage()
   await second.goto('/settings')
-  await second.getByRole('button', { name: 'Sign out', exact: true }).click()
-  await expect(shop.page.getByText('Your session has ended')).toBeVisible()
+  await second.getByRole('button', { name: text('Sign out'), exact: true }).click()
+  await expect(shop.page.getByText(text('Your session has ended: its time ran out, or you signed out elsewhere.'))).toBeVisible()
   await expect(shop.page.getByRole('table')).toHaveCount(0)
   await expectAccessible(shop.page, 'payments: session ended')
   // Whoever pressed the button knows.
-  await expect(second.getByText('Your session has ended')).toHaveCount(0)
-  await shop.page.getByRole('button', { name: /^Sign in as/ }).click()
-  await expect(shop.page.getByRole('table', { name: /Payments/ })).toBeVisible()
-  await expect(shop.page.getByText('Your session has ended')).toHaveCount(0)
+  await expect(second.getByText(text('Your session has ended: its time ran out, or you signed out elsewhere.'))).toHaveCount(0)
+  await shop.page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
+  await expect(shop.page.getByRole('table', { name: textLike('Payments') })).toBeVisible()
+  await expect(shop.page.getByText(text('Your session has ended: its time ran out, or you signed out elsewhere.'))).toHaveCount(0)
 })
 
-test('a stream that cannot be opened is told as not live, and the list goes on without it', async ({ seller }) => {
+test('a stream that cannot be opened is told as not live, and the list goes on without it', async ({ net, seller }) => {
   test.slow()
   const shop = await seller()
   // The proxy never answers: no error comes either.
   await shop.context.route('**/api/events*', () => {})
-  await signIn(shop)
-  await expect(shop.page.getByText(/^Not live since/).first()).toBeVisible({ timeout: 30_000 })
+  await signInByApi(shop, net)
+  await expect(shop.page.getByText(textLike('Not live since <0/>')).first()).toBeVisible({ timeout: 30_000 })
   await shop.page.waitForRequest((request) => new URL(request.url()).pathname === '/api/payments')
 })
 
@@ -74,6 +81,6 @@ function watchStreams(context: BrowserContext): Opened[] {
 async function signIn({ page }: Person): Promise<void> {
   await page.goto('/payments')
   await connect(page, 'MetaMask')
-  await page.getByRole('button', { name: /^Sign in as/ }).click()
-  await expect(page.getByRole('table', { name: /Payments/ })).toBeVisible()
+  await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
+  await expect(page.getByRole('table', { name: textLike('Payments') })).toBeVisible()
 }

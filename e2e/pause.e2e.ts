@@ -4,6 +4,7 @@ import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
 import { startStandardDesk, useUpActions } from './standard-desk.ts'
+import { text } from './text.ts'
 
 test('a desk that is asked too often pauses, counts down and goes on by itself; what was entered and what was paid is kept', async ({
   net,
@@ -16,17 +17,17 @@ test('a desk that is asked too often pauses, counts down and goes on by itself; 
   await using desk = await startStandardDesk(net)
   const { page, ethereum } = await buyer({ ether: '1' })
   await page.goto(`${desk.web}/pay?${new URLSearchParams(onEthereum(net, '0.01')).toString()}`)
-  await page.getByText('Description and reference').click()
-  await page.getByLabel('Description').fill('One article')
-  await page.getByLabel('Reference').fill('order-429')
+  await page.getByText(text('Description and reference')).click()
+  await page.getByLabel(text('Description')).fill('One article')
+  await page.getByLabel(text('Reference')).fill('order-429')
   await connectOnForm(page, 'MetaMask')
 
   const others = await useUpActions(desk, net)
-  await page.getByRole('button', { name: 'Review payment' }).click()
+  await page.getByRole('button', { name: text('Review payment') }).click()
   const countdown = page.getByText(/goes on by itself in [1-9]\d* s\.$/)
   await expect(countdown).toBeVisible()
-  await expect(page.getByText('Everything you entered is kept, nothing was sent')).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Try again' })).toHaveCount(0)
+  await expect(page.getByText(text('Paused for a moment. Everything you entered is kept, nothing was sent, and it goes on by itself.'))).toBeVisible()
+  await expect(page.getByRole('button', { name: text('Try again') })).toHaveCount(0)
   await expectAccessible(page, 'checkout: paused by a limit')
 
   await others.stop()
@@ -40,8 +41,8 @@ test('a desk that is asked too often pauses, counts down and goes on by itself; 
   await again.stop()
   await expect(page.getByText('order-429')).toBeVisible()
   await expect(page.getByText('One article')).toBeVisible()
-  await page.getByRole('link', { name: 'Show the payment' }).click()
-  await expect(page.getByText('The chain shows this payment exactly as the service recorded it.')).toBeVisible({ timeout: 60_000 })
+  await page.getByRole('link', { name: text('Show the payment') }).click()
+  await expect(page.getByText(text('The chain shows this payment exactly as the service recorded it.'))).toBeVisible({ timeout: 60_000 })
   expect(await countSent(chains, ethereum.address)).toBe(1)
   await page.close()
 })

@@ -6,6 +6,7 @@ import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
 import { onEthereum, onSolana } from './orders.ts'
+import { startingWith, text } from './text.ts'
 import { LIGHTHOUSE } from './wallets/solana.ts'
 
 test('a buyer pays 0.01 ETH and the seller has it', async ({ net, chains, buyer }) => {
@@ -14,12 +15,12 @@ test('a buyer pays 0.01 ETH and the seller has it', async ({ net, chains, buyer 
   const before = await chains.evm.getBalance({ address: seller })
 
   await page.goto('/pay')
-  await page.getByLabel('Network').selectOption({ value: net.networks.find(({ network }) => network.startsWith('eip155:'))?.network ?? '' })
-  await page.getByLabel('To', { exact: true }).fill(seller)
-  await page.getByLabel('Amount').fill('0.01')
+  await page.getByLabel(text('Network')).selectOption({ value: net.networks.find(({ network }) => network.startsWith('eip155:'))?.network ?? '' })
+  await page.getByLabel(text('To'), { exact: true }).fill(seller)
+  await page.getByLabel(text('Amount')).fill('0.01')
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
-  await expect(page.getByRole('row', { name: /To/ }).filter({ hasText: seller })).toBeVisible()
+  await expect(page.getByRole('row', { name: startingWith('To') }).filter({ hasText: seller })).toBeVisible()
   await signButton(page, 'MetaMask').click()
   await expectPaid(page)
 
@@ -59,27 +60,27 @@ test('the guards Phantom adds to what it signs are no reason to refuse', async (
 test('the details of a payment are kept: resource, description, reference and a fee of one’s own', async ({ net, buyer }) => {
   const { page, ethereum } = await buyer({ ether: '1' })
   await openCheckout(page, onEthereum(net, '0.01'))
-  await page.getByText('Description and reference').click()
-  await page.getByLabel('Resource').fill('https://example.org/article')
-  await page.getByLabel('Description').fill('One article')
-  await page.getByLabel('Reference').fill('order-17')
+  await page.getByText(text('Description and reference')).click()
+  await page.getByLabel(text('Resource')).fill('https://example.org/article')
+  await page.getByLabel(text('Description')).fill('One article')
+  await page.getByLabel(text('Reference')).fill('order-17')
   await connectOnForm(page, 'MetaMask')
   await review(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
   await expectPaid(page)
 
-  await page.getByRole('link', { name: 'Show the payment' }).click()
+  await page.getByRole('link', { name: text('Show the payment') }).click()
   await expect(page.getByText('order-17')).toBeVisible()
-  await expect(page.getByText('The chain shows this payment exactly as the service recorded it.')).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByText(text('The chain shows this payment exactly as the service recorded it.'))).toBeVisible({ timeout: 30_000 })
   expect(ethereum.sent).toHaveLength(1)
 })
 
 test('the amount is asked for first, then for what and to whom', async ({ visitor }) => {
   const page = await visitor()
   await page.goto('/pay')
-  const asked = ['Amount', 'Currency', 'Network', 'To']
+  const asked = [text('Amount'), text('Currency'), text('Network'), text('To')]
   for (const name of asked) await expect(page.getByLabel(name, { exact: true })).toBeVisible()
-  await page.getByLabel('Amount').focus()
+  await page.getByLabel(text('Amount')).focus()
   for (const name of asked.slice(1)) await tabTo(page.getByLabel(name, { exact: true }))
   const tops = await Promise.all(asked.map(async (name) => (await page.getByLabel(name, { exact: true }).boundingBox())?.y ?? 0))
   expect(tops).toEqual(tops.toSorted((one, other) => one - other))
@@ -89,38 +90,38 @@ test('the owner of the desk’s wallet is not asked to pay it, and a buyer is', 
   const own = net.wallets.seller.evm.address
   const { page } = await seller()
   await page.goto('/pay')
-  const to = page.getByLabel('To', { exact: true })
+  const to = page.getByLabel(text('To'), { exact: true })
   await expect(to).toHaveValue(own)
   await connectOnForm(page, 'MetaMask')
   await expect(to).toHaveValue('')
-  await expect(page.getByRole('list', { name: 'Addresses you know' })).toHaveCount(0)
+  await expect(page.getByRole('list', { name: text('Addresses you know') })).toHaveCount(0)
   await to.fill(own)
-  await expect(page.getByText('This is the wallet you pay from.')).toBeVisible()
+  await expect(page.getByText(text('This is the wallet you pay from. Nothing would move but the network fee.'))).toBeVisible()
   await expectAccessible(page, 'checkout: paying oneself')
-  await page.getByLabel('Amount').fill('0.01')
-  await page.getByRole('button', { name: 'Review payment' }).click()
+  await page.getByLabel(text('Amount')).fill('0.01')
+  await page.getByRole('button', { name: text('Review payment') }).click()
   await expect(to).toBeFocused()
   await expect(page).toHaveURL(/\/pay$/)
 
   const person = await buyer({ ether: '1' })
   await person.page.goto('/pay')
   await connectOnForm(person.page, 'MetaMask')
-  await expect(person.page.getByLabel('To', { exact: true })).toHaveValue(own)
+  await expect(person.page.getByLabel(text('To'), { exact: true })).toHaveValue(own)
 })
 
 test('a whole purchase works with the keyboard alone', async ({ net, chains, buyer }) => {
   const { page, ethereum } = await buyer({ ether: '1' })
   const { to, network, amount } = onEthereum(net, '0.01')
   await page.goto(`/pay?${new URLSearchParams({ network, to }).toString()}`)
-  await expect(page.getByLabel('Amount')).toBeVisible()
+  await expect(page.getByLabel(text('Amount'))).toBeVisible()
 
-  await tabTo(page.getByLabel('Amount'))
+  await tabTo(page.getByLabel(text('Amount')))
   await page.keyboard.type(amount)
-  await tabTo(page.getByRole('button', { name: 'Connect a wallet to pay' }))
+  await tabTo(page.getByRole('button', { name: text('Connect a wallet to pay') }))
   await page.keyboard.press('Enter')
-  await tabTo(page.getByRole('button', { name: 'Connect MetaMask on Ethereum' }))
+  await tabTo(page.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }) }))
   await page.keyboard.press('Enter')
-  await tabTo(page.getByRole('button', { name: 'Review payment' }))
+  await tabTo(page.getByRole('button', { name: text('Review payment') }))
   await page.keyboard.press('Enter')
   await expectReviewed(page, 'MetaMask')
   await tabTo(signButton(page, 'MetaMask'))

@@ -2,94 +2,101 @@ import { expectPaid, expectReviewed, pay, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
-import { downloaded, paymentRows, paymentTable, signIn } from './seller.ts'
+import { downloaded, paymentRows, paymentTable, signIn, signInByApi } from './seller.ts'
+import { text } from './text.ts'
 
-test('a seller narrows the list, keeps the filters as a view, deletes it and takes that back', async ({ seller }) => {
-  const page = await signIn(await seller())
+test('a seller narrows the list, keeps the filters as a view, deletes it and takes that back', async ({ net, seller }) => {
+  const page = await signInByApi(await seller(), net)
   await expect(paymentRows(page).first()).toBeVisible()
 
-  await page.getByRole('button', { name: 'Any status' }).click()
-  await page.getByRole('checkbox', { name: 'Expired' }).check()
-  await page.getByRole('checkbox', { name: 'Failed' }).check()
+  await page.getByRole('button', { name: text('Any status') }).click()
+  await page.getByRole('checkbox', { name: text('Expired') }).check()
+  await page.getByRole('checkbox', { name: text('Failed') }).check()
   await expectAccessible(page, 'payments: filter of statuses')
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/status=expired%2Cfailed/)
-  await expect(paymentRows(page).getByText('Final', { exact: true })).toHaveCount(0)
+  await expect(paymentRows(page).getByText(text('Final'), { exact: true })).toHaveCount(0)
 
-  await page.getByRole('button', { name: 'Any amount' }).click()
-  await page.getByLabel('Asset').selectOption('ETH')
-  await page.getByLabel('At least').fill('0.001')
+  await page.getByRole('button', { name: text('Any amount') }).click()
+  await page.getByLabel(text('Asset')).selectOption('ETH')
+  await page.getByLabel(text('At least')).fill('0.001')
   await expectAccessible(page, 'payments: filter of amounts')
-  await page.getByRole('button', { name: 'Show these amounts' }).click()
+  await page.getByRole('button', { name: text('Show these amounts') }).click()
   await expect(page).toHaveURL(/asset=ETH&min=0\.001/)
   await expect(paymentRows(page).filter({ hasText: 'SOL' })).toHaveCount(0)
 
-  await page.getByRole('button', { name: 'Save view' }).click()
-  await page.getByLabel('Name').fill('Lost sales')
+  await page.getByRole('button', { name: text('Save view') }).click()
+  await page.getByLabel(text('Name')).fill('Lost sales')
   await expectAccessible(page, 'payments: view to save')
-  await page.getByRole('dialog').getByRole('button', { name: 'Save view' }).click()
-  const view = page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Lost sales' })
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: text('Save view') })
+    .click()
+  const view = page.getByRole('navigation', { name: text('Views') }).getByRole('link', { name: 'Lost sales' })
   await expect(view).toHaveAttribute('aria-current', 'page')
 
   // Of what goes, what takes its place has the focus.
-  const filters = page.getByRole('search').getByRole('list', { name: 'Filters that are set' })
+  const filters = page.getByRole('search').getByRole('list', { name: text('Filters that are set') })
   await filters
     .getByRole('button', { name: /remove/ })
     .first()
     .press('Enter')
   await expect(page).not.toHaveURL(/status=/)
   await expect(page.getByRole('search').locator(':focus')).toHaveCount(1)
-  await page.getByRole('button', { name: 'Clear filters' }).press('Enter')
+  await page.getByRole('button', { name: text('Clear filters') }).press('Enter')
   await expect(page).toHaveURL(/\/payments$/)
   await expect(page.getByRole('search').locator(':focus')).toHaveCount(1)
   await view.click()
   await expect(page).toHaveURL(/status=expired%2Cfailed/)
-  await page.getByRole('button', { name: 'Delete view' }).press('Enter')
+  await page.getByRole('button', { name: text('Delete view') }).press('Enter')
   await expect(view).toHaveCount(0)
-  await expect(page.getByRole('button', { name: 'Save view' })).toBeFocused()
-  await page.getByRole('button', { name: 'Undo' }).click()
+  await expect(page.getByRole('button', { name: text('Save view') })).toBeFocused()
+  await page.getByRole('button', { name: text('Undo') }).click()
   await expect(view).toBeVisible()
 })
 
-test('a list that is filtered to nothing says so and leads back', async ({ seller }) => {
-  const page = await signIn(await seller(), '/payments?q=nobody-ever-wrote-this')
-  await expect(page.getByText('No payment matches')).toBeVisible()
+test('a list that is filtered to nothing says so and leads back', async ({ net, seller }) => {
+  const page = await signInByApi(await seller(), net, '/payments?q=nobody-ever-wrote-this')
+  await expect(page.getByText(text('No payment matches'))).toBeVisible()
   await expectAccessible(page, 'payments: nothing found')
-  await page.getByRole('button', { name: 'Clear filters' }).first().click()
+  await page
+    .getByRole('button', { name: text('Clear filters') })
+    .first()
+    .click()
   await expect(paymentRows(page).first()).toBeVisible()
 })
 
-test('the usual columns fit every width at which the list is a table', async ({ seller }) => {
-  const page = await signIn(await seller())
+test('the usual columns fit every width at which the list is a table', async ({ net, seller }) => {
+  const page = await signInByApi(await seller(), net)
   const table = paymentTable(page)
   await expect(paymentRows(page).first()).toBeVisible()
   for (const width of [1440, 1280, 1100, 1024, 900, 768]) {
     await page.setViewportSize({ width, height: 900 })
-    await expect(table.getByRole('columnheader', { name: 'Date' })).toBeInViewport({ ratio: 1 })
-    await expect(table.getByRole('columnheader', { name: 'Labels' })).toHaveCount(width >= 1280 ? 1 : 0)
+    await expect(table.getByRole('columnheader', { name: text('Date') })).toBeInViewport({ ratio: 1 })
+    await expect(table.getByRole('columnheader', { name: text('Labels') })).toHaveCount(width >= 1280 ? 1 : 0)
     await expect.poll(() => table.evaluate(({ parentElement: box }) => (box ? box.scrollWidth - box.clientWidth : undefined))).toBe(0)
   }
   // Chosen columns stay, and the list scrolls in its own box.
-  await page.getByRole('button', { name: 'Columns' }).click()
-  await page.getByRole('checkbox', { name: 'Labels' }).check()
-  await page.getByRole('checkbox', { name: 'Transaction' }).check()
-  await expect(table.getByRole('columnheader', { name: 'Labels' })).toHaveCount(1)
+  await page.getByRole('button', { name: text('Columns') }).click()
+  await page.getByRole('checkbox', { name: text('Labels') }).check()
+  await page.getByRole('checkbox', { name: text('Transaction') }).check()
+  await expect(table.getByRole('columnheader', { name: text('Labels') })).toHaveCount(1)
   expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0)
 })
 
-test('a resource is found without its scheme', async ({ seller }) => {
-  const page = await signIn(await seller())
+test('a resource is found without its scheme', async ({ net, seller }) => {
+  const page = await signInByApi(await seller(), net)
   const cell = paymentTable(page)
     .locator('td', { hasText: /^[a-z0-9.-]+(:\d+)?\// })
     .first()
   const resource = (await cell.innerText()).split('/').slice(0, 2).join('/')
-  await page.getByRole('searchbox', { name: 'Search payments' }).fill(resource)
+  await page.getByRole('searchbox', { name: text('Search payments') }).fill(resource)
   await expect(page).toHaveURL(/q=/)
   await expect(paymentRows(page).first()).toContainText(resource)
 })
 
-test('rows are picked by keyboard, labelled, marked, and exported exactly', async ({ seller }) => {
-  const page = await signIn(await seller())
+test('rows are picked by keyboard, labelled, marked, and exported exactly', async ({ net, seller }) => {
+  const page = await signInByApi(await seller(), net)
   await expect(paymentRows(page).nth(4)).toBeVisible()
   await page.keyboard.press('j')
   await expect(paymentRows(page).nth(0).getByRole('link')).toBeFocused()
@@ -98,25 +105,27 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   await page.keyboard.press('j')
   await expect(paymentRows(page).nth(2).getByRole('link')).toBeFocused()
   await page.keyboard.press('Shift+X')
-  const bar = page.getByRole('region', { name: 'Selected payments' })
-  await expect(bar).toContainText('3 selected')
+  const bar = page.getByRole('region', { name: text('Selected payments') })
+  await expect(bar).toContainText(text('{some} selected', { some: '3' }))
   await expectAccessible(page, 'payments: some selected')
 
-  await bar.getByRole('button', { name: 'Label' }).click()
-  await page.getByRole('dialog').getByLabel('Label', { exact: true }).fill('=rent')
+  await bar.getByRole('button', { name: text('Label') }).click()
+  await page.getByRole('dialog').getByLabel(text('Label'), { exact: true }).fill('=rent')
   await expectAccessible(page, 'payments: label to add')
-  await page.getByRole('button', { name: 'Add label' }).click()
+  await page.getByRole('button', { name: text('Add label') }).click()
   await expect(paymentRows(page).nth(1)).toContainText('=rent')
   await expect(paymentRows(page).nth(3)).not.toContainText('=rent')
-  await bar.getByRole('button', { name: 'Mark reconciled' }).click()
-  await expect(paymentRows(page).nth(2)).toContainText('Reconciled')
+  await bar.getByRole('button', { name: text('Mark reconciled') }).click()
+  await expect(paymentRows(page).nth(2)).toContainText(text('Reconciled'))
 
-  await bar.getByRole('button', { name: 'Export' }).click()
+  await bar.getByRole('button', { name: text('Export') }).click()
   await expectAccessible(page, 'payments: export')
   const ids = await paymentRows(page).evaluateAll((rows) => rows.slice(0, 3).map((row) => row.getAttribute('data-payment-row')))
-  const { name, text } = await downloaded(page, () => page.getByRole('button', { name: 'Export 3 payments' }).click())
-  expect(name).toMatch(/^payments-.*\.csv$/)
-  const lines = text.trim().split('\r\n')
+  const exported = await downloaded(page, () =>
+    page.getByRole('button', { name: text('{count, plural, one {Export # payment} other {Export # payments}}', { count: 3 }) }).click(),
+  )
+  expect(exported.name).toMatch(/^payments-.*\.csv$/)
+  const lines = exported.text.trim().split('\r\n')
   expect(lines).toHaveLength(4)
   for (const [index, id] of ids.entries()) expect(lines[index + 1]).toContain(id)
   expect(lines[1]).toContain("'=rent")
@@ -124,30 +133,34 @@ test('rows are picked by keyboard, labelled, marked, and exported exactly', asyn
   await expect(bar).toHaveCount(0)
 
   // By label and by books: in the address, exactly those, and the file holds what the list shows.
-  await page.getByRole('button', { name: 'Any label' }).click()
-  await page.getByLabel('Label', { exact: true }).selectOption('=rent')
-  await page.getByLabel('In the books').selectOption('yes')
+  await page.getByRole('button', { name: text('Any label') }).click()
+  await page.getByLabel(text('Label'), { exact: true }).selectOption('=rent')
+  await page.getByLabel(text('In the books')).selectOption('yes')
   await expectAccessible(page, 'payments: filter of labels')
   await page.keyboard.press('Escape')
   await expect(page).toHaveURL(/label=%3Drent&reconciled=yes/)
   await expect(page.getByText('3 payments', { exact: true })).toBeVisible()
   await expect(paymentRows(page)).toHaveCount(3)
-  await page.getByRole('button', { name: 'Export', exact: true }).click()
-  const filtered = await downloaded(page, () => page.getByRole('button', { name: 'Export 3 payments' }).click())
+  await page.getByRole('button', { name: text('Export'), exact: true }).click()
+  const filtered = await downloaded(page, () =>
+    page.getByRole('button', { name: text('{count, plural, one {Export # payment} other {Export # payments}}', { count: 3 }) }).click(),
+  )
   for (const id of ids) expect(filtered.text).toContain(id)
   expect(filtered.text.trim().split('\r\n')).toHaveLength(4)
   await page.goto('/payments?label=%3Drent&reconciled=no')
-  await expect(page.getByText('No payment matches')).toBeVisible()
+  await expect(page.getByText(text('No payment matches'))).toBeVisible()
 })
 
-test('an export of the filter holds all of it, as JSON', async ({ seller }) => {
-  const page = await signIn(await seller(), '/payments?type=received')
+test('an export of the filter holds all of it, as JSON', async ({ net, seller }) => {
+  const page = await signInByApi(await seller(), net, '/payments?type=received')
   await expect(paymentRows(page).first()).toBeVisible()
   const total = Number((await page.getByText(/^[0-9,]+ payments$/).innerText()).replace(/\D/g, ''))
-  await page.getByRole('button', { name: 'Export', exact: true }).click()
+  await page.getByRole('button', { name: text('Export'), exact: true }).click()
   await page.getByText('JSON', { exact: true }).click()
-  const { text } = await downloaded(page, () => page.getByRole('button', { name: `Export ${total} payments` }).click())
-  const rows = JSON.parse(text) as { direction: string; payment_id: string }[]
+  const exported = await downloaded(page, () =>
+    page.getByRole('button', { name: text('{count, plural, one {Export # payment} other {Export # payments}}', { count: total }) }).click(),
+  )
+  const rows = JSON.parse(exported.text) as { direction: string; payment_id: string }[]
   expect(rows).toHaveLength(total)
   expect(new Set(rows.map(({ payment_id }) => payment_id)).size).toBe(total)
   expect(rows.every(({ direction }) => direction === 'received')).toBe(true)
@@ -160,18 +173,18 @@ test('a payment is sent back through the same review, and never more than was re
   const shop = await seller()
   const page = await signIn(shop)
   await paymentRows(page).filter({ hasText: '0.0417' }).getByRole('link').click()
-  await expect(page.getByText('Can be sent back')).toBeVisible()
+  await expect(page.getByText(text('Can be sent back'))).toBeVisible()
   await expectAccessible(page, 'payment: can be sent back')
-  await page.getByRole('link', { name: 'Send back' }).click()
-  await expect(page.getByLabel('Amount')).toHaveValue('0.0417')
+  await page.getByRole('link', { name: text('Send back') }).click()
+  await expect(page.getByLabel(text('Amount'))).toHaveValue('0.0417')
 
   // More than was received is refused, whatever the form says.
-  await page.getByLabel('Amount').fill('0.0418')
-  await page.getByRole('button', { name: 'Review payment' }).click()
+  await page.getByLabel(text('Amount')).fill('0.0418')
+  await page.getByRole('button', { name: text('Review payment') }).click()
   await expect(page.getByText(/Expected at most 0\.0417 ETH/)).toBeVisible()
-  await page.getByRole('button', { name: 'Change the payment' }).click()
-  await page.getByLabel('Amount').fill('0.0417')
-  await page.getByRole('button', { name: 'Review payment' }).click()
+  await page.getByRole('button', { name: text('Change the payment') }).click()
+  await page.getByLabel(text('Amount')).fill('0.0417')
+  await page.getByRole('button', { name: text('Review payment') }).click()
   await expectReviewed(page, 'MetaMask')
   const { address } = payer.ethereum
   const before = await chains.evm.getBalance({ address })
@@ -181,6 +194,6 @@ test('a payment is sent back through the same review, and never more than was re
 
   await page.goto('/payments?type=received')
   await paymentRows(page).filter({ hasText: '0.0417' }).last().getByRole('link').click()
-  await expect(page.getByText('Sent back', { exact: true })).toBeVisible()
+  await expect(page.getByText(text('Sent back'), { exact: true })).toBeVisible()
   await expect(page.getByRole('link', { name: /^Send/ })).toHaveCount(0)
 })

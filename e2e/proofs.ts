@@ -3,6 +3,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { authorizationTypedData } from '#chains/evm/token-authorization.ts'
 import type { Devnet } from '#devnet/network.ts'
 import { encodeHeader } from '#x402/header.ts'
+import { randomBytes } from './random.ts'
 
 /** What the proofs of stories pay for. */
 export const ARTICLE = 'https://shop.example/article'
@@ -12,7 +13,7 @@ export async function authorize(net: Devnet, payer: PrivateKeyAccount, units: bi
   const token = net.evm.tokens.USDC?.address as Hex
   const to = net.wallets.seller.evm.address
   const now = Math.floor(Date.now() / 1000)
-  const nonce: Hex = `0x${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('hex')}`
+  const nonce: Hex = `0x${Buffer.from(randomBytes(32)).toString('hex')}`
   const message = { from: payer.address, to, value: units, validAfter: 0n, validBefore: BigInt(now + 900), nonce }
   const domain = { name: 'USD Coin', version: '2', chainId: net.evm.chainId, verifyingContract: token }
   const signature = await payer.signTypedData(authorizationTypedData({ domain, message }))

@@ -3,6 +3,7 @@ import type { Devnet } from '#devnet/network.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { holdStill, openChains } from './chain.ts'
 import { connectOnForm, expectPaid, expectReviewed, review as reviewIn, signButton } from './checkout.ts'
+import { oneOf, text, textLike } from './text.ts'
 import { EthereumWallet } from './wallets/ethereum.ts'
 
 type Scene = (page: Page, net: Devnet) => Promise<void>
@@ -43,12 +44,15 @@ export const scenes: Readonly<Record<string, Scene>> = {
   },
   connect: async (page) => {
     await page.goto('/')
-    await page.getByRole('banner').getByRole('button', { name: 'Connect', exact: true }).click()
+    await page
+      .getByRole('banner')
+      .getByRole('button', { name: text('Connect'), exact: true })
+      .click()
     await page.getByRole('dialog').getByRole('button').first().waitFor()
   },
   details: async (page) => {
     await page.goto(ORDER)
-    await page.getByRole('button', { name: 'Connect a wallet to pay' }).waitFor()
+    await page.getByRole('button', { name: text('Connect a wallet to pay') }).waitFor()
   },
   review,
   paid: async (page) => {
@@ -56,22 +60,24 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await signButton(page, 'Demo wallet').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
     await expectPaid(page)
-    await page.getByRole('heading', { name: 'Paid, for good' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('heading', { name: text('Paid, for good') }).waitFor({ timeout: 60_000 })
   },
   payment: async (page, net) => {
     await scenes['paid']?.(page, net)
-    await page.getByRole('link', { name: 'Show the payment' }).click()
-    await page.getByText('The chain shows this payment exactly').waitFor()
+    await page.getByRole('link', { name: text('Show the payment') }).click()
+    await page.getByText(text('The chain shows this payment exactly as the service recorded it.')).waitFor()
   },
   'payment-on-its-way': async (page, net) => {
     await review(page)
     await using chain = await holdStill(openChains(net))
     await signButton(page, 'Demo wallet').click()
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click()
-    await page.getByRole('link', { name: 'Show the payment' }).click({ timeout: 60_000 })
-    await page.getByText('Sent to the network. It does not count as paid until it is confirmed.', { exact: true }).waitFor()
+    await page.getByRole('link', { name: text('Show the payment') }).click({ timeout: 60_000 })
+    await page.getByText(text('Sent to the network. It does not count as paid until it is confirmed.'), { exact: true }).waitFor()
     await chain.mine()
-    await page.getByText('On the chain with 1 of 2 confirmations. It does not count as paid yet.', { exact: true }).waitFor()
+    await page
+      .getByText(text('On the chain with {counted} of {needed} confirmations. It does not count as paid yet.', { counted: '1', needed: '2' }), { exact: true })
+      .waitFor()
   },
   'paid-unconfirmed': async (page, net) => {
     const wallet = new EthereumWallet({ privateKeys: [net.wallets.buyer.evm.privateKey], rpcUrl: net.evm.rpcUrl, chainId: net.evm.chainId })
@@ -81,13 +87,16 @@ export const scenes: Readonly<Record<string, Scene>> = {
     await connectOnForm(page, 'MetaMask')
     await reviewIn(page, 'MetaMask')
     await signButton(page, 'MetaMask').click()
-    await page.getByRole('button', { name: 'Confirm with MetaMask' }).waitFor({ timeout: 60_000 })
+    await page.getByRole('button', { name: text('Confirm with {walletName}', { walletName: 'MetaMask' }) }).waitFor({ timeout: 60_000 })
   },
   unmatched: async (page, net) => {
     await scenes['paid-unconfirmed']?.((await (await page.context().browser()?.newContext({ baseURL: net.urls.web }))?.newPage()) ?? page, net)
     await signIn(page)
     await page.goto('/?show=unmatched')
-    await page.getByRole('button', { name: 'Assign' }).first().waitFor({ timeout: 60_000 })
+    await page
+      .getByRole('button', { name: text('Assign') })
+      .first()
+      .waitFor({ timeout: 60_000 })
   },
   'payments-incomplete': async (page) => {
     await signIn(page)
@@ -102,23 +111,23 @@ export const scenes: Readonly<Record<string, Scene>> = {
   'payment-unknown': async (page) => {
     await signIn(page)
     await page.goto('/payments/pay_1111111111111111111111')
-    await page.getByText('No payment under this id').waitFor()
+    await page.getByText(text('No payment under this id')).waitFor()
   },
   overview: async (page) => {
     await signIn(page)
     await page.goto('/')
-    await page.getByRole('heading', { name: 'Latest payments' }).waitFor()
+    await page.getByRole('heading', { name: text('Latest payments') }).waitFor()
   },
   payments: async (page) => {
     await signIn(page)
     await page.goto('/payments')
-    await page.getByRole('table', { name: /Payments/ }).waitFor()
+    await page.getByRole('table', { name: textLike('Payments') }).waitFor()
   },
   'payments-none-found': async (page) => {
     await signIn(page)
     await page.goto('/payments?q=nothing-like-this')
     await page
-      .getByText(/No payment/)
+      .getByText(oneOf(['No payments yet', 'No payment matches']))
       .first()
       .waitFor()
   },
@@ -130,7 +139,7 @@ export const scenes: Readonly<Record<string, Scene>> = {
   'link-to-share': async (page) => void (await makeLink(page)),
   'link-to-pay': async (page) => {
     await page.goto(await makeLink(page))
-    await page.getByText('Set by Paydesk').waitFor()
+    await page.getByText(text('Set by <0>{setBy}</0>, signed. Nobody changed it since.', { setBy: 'Paydesk' })).waitFor()
   },
   developers: async (page) => {
     await signIn(page)
@@ -140,28 +149,31 @@ export const scenes: Readonly<Record<string, Scene>> = {
   },
   verify: async (page) => {
     await page.goto('/verify')
-    await page.getByLabel('What do you want to check?').waitFor()
+    await page.getByLabel(text('What do you want to check?')).waitFor()
   },
   'verify-explained': async (page) => {
     await page.goto('/verify')
-    await page.getByLabel('What do you want to check?').fill(PROOF)
-    await page.getByRole('heading', { name: 'What the proof says' }).waitFor()
+    await page.getByLabel(text('What do you want to check?')).fill(PROOF)
+    await page.getByRole('heading', { name: text('What the proof says') }).waitFor()
   },
   explore: async (page) => {
     await page.goto('/explore')
-    await page.getByLabel('Address of the resource').waitFor()
+    await page.getByLabel(text('Address of the resource')).waitFor()
   },
   'explore-priced': async (page, net) => {
     await page.goto('/explore')
-    await page.getByLabel('Address of the resource').fill(`${net.urls.seller}/articles/settlement-without-banks`)
-    await page.getByRole('button', { name: 'Ask', exact: true }).click()
-    await page.getByRole('heading', { name: 'This costs something' }).waitFor()
+    await page.getByLabel(text('Address of the resource')).fill(`${net.urls.seller}/articles/settlement-without-banks`)
+    await page.getByRole('button', { name: text('Ask'), exact: true }).click()
+    await page.getByRole('heading', { name: text('This costs something') }).waitFor()
   },
   settings: async (page) => {
     await signIn(page)
     await page.goto('/settings')
-    await page.getByRole('button', { name: 'Test', exact: true }).first().click()
-    await page.getByText('The right chain, and it answers').waitFor()
+    await page
+      .getByRole('button', { name: text('Test'), exact: true })
+      .first()
+      .click()
+    await page.getByText(text('The right chain, and it answers')).waitFor()
   },
   'not-found': async (page) => {
     await page.goto('/nowhere')
@@ -172,9 +184,9 @@ export const scenes: Readonly<Record<string, Scene>> = {
 /** Buys from the demo seller, whose address the form proposes, up to the moment before the wallet opens. */
 async function review(page: Page): Promise<void> {
   await page.goto(ORDER)
-  await page.getByRole('button', { name: 'Connect a wallet to pay' }).click()
+  await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
   await connectDemo(page, /Buyer/)
-  await page.getByRole('button', { name: 'Review payment' }).click()
+  await page.getByRole('button', { name: text('Review payment') }).click()
   await expectReviewed(page, 'Demo wallet')
 }
 
@@ -182,39 +194,42 @@ async function openFirst(page: Page, status: string): Promise<void> {
   await signIn(page)
   await page.goto(`/payments?status=${status}`)
   await page.locator('[data-payment-row]').first().getByRole('link').click()
-  await page.getByRole('heading', { name: 'What happened' }).waitFor()
+  await page.getByRole('heading', { name: text('What happened') }).waitFor()
 }
 
 /** The seller's, with its code still in view. */
 async function makeLink(page: Page): Promise<string> {
   await signIn(page)
   await page.goto('/links')
-  await page.getByRole('button', { name: 'New link' }).click()
-  const dialog = page.getByRole('dialog', { name: 'New payment link' })
-  await dialog.getByLabel('Amount').fill('0.02')
-  await dialog.getByLabel('Description').fill('Quarterly issue, autumn')
-  await dialog.getByLabel('Reference').fill('INV-2026-114')
-  await dialog.getByRole('button', { name: 'Make the link' }).click()
-  const share = page.getByRole('dialog', { name: 'Share this payment link' })
-  await share.getByRole('img', { name: /^Code that opens the payment page/ }).waitFor()
+  await page.getByRole('button', { name: text('New link') }).click()
+  const dialog = page.getByRole('dialog', { name: text('New payment link') })
+  await dialog.getByLabel(text('Amount')).fill('0.02')
+  await dialog.getByLabel(text('Description')).fill('Quarterly issue, autumn')
+  await dialog.getByLabel(text('Reference')).fill('INV-2026-114')
+  await dialog.getByRole('button', { name: text('Make the link') }).click()
+  const share = page.getByRole('dialog', { name: text('Share this payment link') })
+  await share.getByRole('img', { name: textLike('Code that opens the payment page at {0}') }).waitFor()
   return share.getByText(/^https?:\/\//).innerText()
 }
 
 async function signIn(page: Page): Promise<void> {
   await page.goto('/')
-  await page.getByRole('banner').getByRole('button', { name: 'Connect', exact: true }).click()
+  await page
+    .getByRole('banner')
+    .getByRole('button', { name: text('Connect'), exact: true })
+    .click()
   await connectDemo(page, /Seller/)
   await page
     .getByRole('main')
-    .getByRole('button', { name: /^Sign in as/ })
+    .getByRole('button', { name: textLike('Sign in as {address}') })
     .click()
   await page.getByRole('dialog').getByRole('button', { name: 'Sign' }).click()
-  await page.getByRole('heading', { name: 'Latest payments' }).waitFor()
+  await page.getByRole('heading', { name: text('Latest payments') }).waitFor()
 }
 
 async function connectDemo(page: Page, account: RegExp): Promise<void> {
-  await page.getByRole('button', { name: 'Connect Demo wallet on Ethereum' }).click()
+  await page.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'Demo wallet', network: 'Ethereum' }) }).click()
   const sheet = page.getByRole('dialog', { name: 'Connect this page?' })
   await sheet.getByRole('radio', { name: account }).check()
-  await sheet.getByRole('button', { name: 'Connect' }).click()
+  await sheet.getByRole('button', { name: text('Connect') }).click()
 }

@@ -4,6 +4,7 @@ import { chromium, type Browser, type Page } from '@playwright/test'
 import { Devnet } from '#devnet/network.ts'
 import { findBrowser } from '../src/testing/browser.ts'
 import { scenes } from './scenes.ts'
+import { text } from './text.ts'
 
 /**
  * `npm run screenshots`: every page and main state, on a desk and on a phone, light and dark, from a devnet of its own with its history and its demo
@@ -63,7 +64,7 @@ async function open(from: Browser): Promise<Page> {
 async function draw(page: Page, name: string): Promise<void> {
   await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur())
   await page.mouse.move(0, 0)
-  await page.getByRole('region', { name: 'Notices' }).waitFor({ state: 'detached' })
+  await page.getByRole('region', { name: text('Notices') }).waitFor({ state: 'detached' })
   for (const size of SIZES) {
     await page.setViewportSize(size)
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -1,18 +1,41 @@
 import { expect, type Page } from '@playwright/test'
+import * as v from 'valibot'
+import type { Devnet } from '#devnet/network.ts'
 import { connect } from './checkout.ts'
 import type { Person } from './fixtures.ts'
+import { textLike } from './text.ts'
 
-/** Signs in where the page asks for it. The demo seller runs the desk. */
+const Config = v.object({ proxyUrl: v.string() })
+const Challenge = v.object({ id: v.string(), message: v.string() })
+
+/**
+ * Opens a page as a signed-in person whose wallet is not connected: for stories that only read, where signing in is not what they are about.
+ * The person signs the same challenge that the page would show.
+ */
+export async function signInByApi({ page, ethereum }: Pick<Person, 'page' | 'ethereum'>, net: Pick<Devnet, 'evm' | 'urls'>, path = '/payments'): Promise<Page> {
+  const { request } = page.context()
+  const { proxyUrl } = v.parse(Config, await (await request.get('/config.json')).json())
+  const headers = { origin: net.urls.web, 'x-requested-by': 'paydesk' }
+  const asked = { walletAddress: ethereum.address, network: `eip155:${net.evm.chainId}` }
+  const challenge = await request.post(`${proxyUrl}/api/session/challenge`, { headers, data: asked })
+  const { id, message } = v.parse(Challenge, await challenge.json())
+  const opened = await request.post(`${proxyUrl}/api/session`, { headers, data: { id, signature: await ethereum.signMessage(message) } })
+  expect(opened.status(), await opened.text()).toBe(200)
+  await page.goto(path)
+  return page
+}
+
+/** Signs in where the page asks for it. The demo seller runs the dashboard. */
 export async function signIn({ page }: Pick<Person, 'page'>, path = '/payments'): Promise<Page> {
   await page.goto(path)
   await connect(page, 'MetaMask')
-  await page.getByRole('button', { name: /^Sign in as/ }).click()
-  await expect(page.getByRole('button', { name: /^Sign in as/ })).toHaveCount(0)
+  await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
+  await expect(page.getByRole('button', { name: textLike('Sign in as {address}') })).toHaveCount(0)
   return page
 }
 
 export function paymentTable(page: Page) {
-  return page.getByRole('table', { name: /Payments/ })
+  return page.getByRole('table', { name: textLike('Payments') })
 }
 
 /** Payments in view; the heading is a row too. */

@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { PublicKey, VersionedTransaction, type Keypair } from '@solana/web3.js'
 import { createWalletClient, erc20Abi, http, parseEther, type Address, type Hex } from 'viem'
-import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
+import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { PERMIT2 } from '#chains/evm/signed-types.ts'
 import { permitTypedData } from '#chains/evm/token-permit.ts'
 import { buildPayment } from '#chains/solana/build.ts'
@@ -15,7 +15,9 @@ import { expectPaid, expectReviewed, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
+import { randomBytes, randomPrivateKey, randomUuid } from './random.ts'
 import { signIn } from './seller.ts'
+import { startingWith, text, textLike } from './text.ts'
 
 /** A payee settles alone what payers signed, each in its own way, and never twice. */
 
@@ -23,11 +25,11 @@ const URL = 'https://shop.example/a'
 const LAMPORTS = 20_000_000n
 
 async function checkOnly(page: Page, proof: string): Promise<void> {
-  await page.getByLabel('What do you want to check?').fill(proof)
-  await page.getByRole('button', { name: 'Check only' }).click()
+  await page.getByLabel(text('What do you want to check?')).fill(proof)
+  await page.getByRole('button', { name: text('Check only') }).click()
 }
 
-const collected = (page: Page) => expect(page.getByRole('heading', { name: 'Collected' })).toBeVisible({ timeout: 45_000 })
+const collected = (page: Page) => expect(page.getByRole('heading', { name: text('Collected') })).toBeVisible({ timeout: 45_000 })
 
 /** SOL to the seller that the payer signed. `sponsor`: who pays the network and has yet to sign. */
 async function signedTransfer(net: Devnet, chains: Chains, { payer, memo, sponsor }: { payer: Keypair; memo: string; sponsor?: string }): Promise<Uint8Array> {
@@ -48,7 +50,7 @@ async function signPermit(net: Devnet, chains: Chains, amount: bigint): Promise<
   await chains.evm.waitForTransactionReceipt({ hash })
   const to = net.wallets.seller.evm.address
   const deadline = BigInt(Math.floor(Date.now() / 1000) + 900)
-  const nonce = BigInt(`0x${Buffer.from(crypto.getRandomValues(new Uint8Array(16))).toString('hex')}`)
+  const nonce = BigInt(`0x${Buffer.from(randomBytes(16)).toString('hex')}`)
   const permit = {
     chainId: net.evm.chainId,
     verifyingContract: PERMIT2,
@@ -81,7 +83,7 @@ async function provePaid(
   chains: Chains,
   { paid, claimed }: { paid: bigint; claimed: bigint },
 ): Promise<{ payer: PrivateKeyAccount; proof: string }> {
-  const payer = privateKeyToAccount(generatePrivateKey())
+  const payer = privateKeyToAccount(randomPrivateKey())
   await chains.anvil.setBalance({ address: payer.address, value: parseEther('1') })
   const client = createWalletClient({ account: payer, chain: chainOf(net), transport: http(net.evm.rpcUrl) })
   const payTo = net.wallets.seller.evm.address
@@ -106,14 +108,14 @@ test('a permit is carried out by the payee; a reload in the middle goes on with 
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
   await checkOnly(page, proof)
-  await expect(page.getByRole('heading', { name: 'Valid, not settled yet' })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('heading', { name: text('Valid, not settled yet') })).toBeVisible({ timeout: 45_000 })
   await expectAccessible(page, 'verify: valid, not settled')
-  await page.getByRole('button', { name: 'Prepare the transaction' }).click()
+  await page.getByRole('button', { name: text('Prepare the transaction') }).click()
   await expectReviewed(page, 'MetaMask')
   await expectAccessible(page, 'verify: review of a settlement')
   await page.reload()
-  await expect(page.getByText('A settlement from this browser is not finished')).toBeVisible()
-  await page.getByRole('button', { name: 'Go on' }).click()
+  await expect(page.getByText(text('A settlement from this browser is not finished'))).toBeVisible()
+  await page.getByRole('button', { name: text('Go on') }).click()
   await expectReviewed(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
   await collected(page)
@@ -122,7 +124,7 @@ test('a permit is carried out by the payee; a reload in the middle goes on with 
   expect((await held()) - before).toBe(amount)
   // Its end is told once, and nothing is left to go on with.
   await page.goto('/verify')
-  await expect(page.getByText('A settlement from this browser is not finished')).toHaveCount(0)
+  await expect(page.getByText(text('A settlement from this browser is not finished'))).toHaveCount(0)
 })
 
 test('a settlement that was left stands in the overview until it is finished, and leads back to where it was', async ({ net, chains, seller }) => {
@@ -132,56 +134,64 @@ test('a settlement that was left stands in the overview until it is finished, an
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
   await checkOnly(page, proof)
-  await page.getByRole('button', { name: 'Prepare the transaction' }).click({ timeout: 45_000 })
+  await page.getByRole('button', { name: text('Prepare the transaction') }).click({ timeout: 45_000 })
   await expectReviewed(page, 'MetaMask')
 
   await page.goto('/')
-  const inbox = page.getByRole('listitem').filter({ hasText: 'A settlement from this browser is not finished' })
-  await expect(inbox).toContainText(/0.004\s*WETH that a payer signed for you/)
+  const inbox = page.getByRole('listitem').filter({ hasText: text('A settlement from this browser is not finished') })
+  await expect(inbox).toContainText(
+    textLike('{amount} that a payer signed for you. Nothing is collected yet, and what they signed is good for a limited time.'),
+  )
   await expectAccessible(page, 'overview: something to look at')
-  await inbox.getByRole('link', { name: 'Go on' }).click()
+  await inbox.getByRole('link', { name: text('Go on') }).click()
   await expectReviewed(page, 'MetaMask')
   expect(person.ethereum.sent).toEqual([])
   await signButton(page, 'MetaMask').click()
   await collected(page)
 
   await page.goto('/')
-  await expect(page.getByRole('heading', { name: 'Latest payments' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Latest payments') })).toBeVisible()
   await expect(inbox).toHaveCount(0)
 })
 
 test('a transfer that names the payee for the network fee is co-signed, with the keyboard alone', async ({ net, chains, seller }) => {
   const payer = await fundSolana(chains, 1)
   const own = net.wallets.seller.solana.address
-  const memo = `order-${crypto.randomUUID()}`
+  const memo = `order-${randomUuid()}`
   const terms = { network: SOLANA_DEVNET, payTo: own, lamports: LAMPORTS, memo, url: URL }
   const proof = proveTransfer(terms, await signedTransfer(net, chains, { payer, memo, sponsor: own }))
   const person = await seller()
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
-  await tabTo(page.getByLabel('What do you want to check?'))
+  await tabTo(page.getByLabel(text('What do you want to check?')))
   await page.keyboard.insertText(proof)
-  await tabTo(page.getByRole('button', { name: 'Check only' }))
+  await tabTo(page.getByRole('button', { name: text('Check only') }))
   await page.keyboard.press('Enter')
-  await expect(page.getByText('The proof names your wallet for the network fee')).toBeVisible({ timeout: 45_000 })
-  for (const name of ['Connect the receiving wallet', 'Connect Phantom on Solana', 'Prepare the transaction']) {
+  await expect(
+    page.getByText(text('The proof names your wallet for the network fee, so only you can settle it. Preparing that below checks the rest.')),
+  ).toBeVisible({ timeout: 45_000 })
+  for (const name of [
+    text('Connect the receiving wallet'),
+    text('Connect {wallet} on {network}', { wallet: 'Phantom', network: 'Solana' }),
+    text('Prepare the transaction'),
+  ]) {
     await tabTo(page.getByRole('button', { name }))
     await page.keyboard.press('Enter')
   }
   await expectReviewed(page, 'Phantom')
-  await expect(page.getByRole('row', { name: /^Fee paid by/ })).toContainText(own)
+  await expect(page.getByRole('row', { name: startingWith('Fee paid by') })).toContainText(own)
   await tabTo(signButton(page, 'Phantom'))
   await page.keyboard.press('Enter')
   await collected(page)
   // The proof names no transaction; the one it became is known here.
-  await expect(page.getByRole('heading', { name: 'Verified and settled' })).toBeVisible({ timeout: 30_000 })
+  await expect(page.getByRole('heading', { name: text('Verified and settled') })).toBeVisible({ timeout: 30_000 })
   expect(person.solana.signed).toHaveLength(1)
   expect(await chains.solana.getBalance(payer.publicKey)).toBe(1_000_000_000 - Number(LAMPORTS))
 })
 
 test('what the payer signed wholly is only sent: nobody is asked to sign', async ({ net, chains, seller }) => {
   const payer = await fundSolana(chains, 1)
-  const memo = `order-${crypto.randomUUID()}`
+  const memo = `order-${randomUuid()}`
   const terms = { network: SOLANA_DEVNET, payTo: net.wallets.seller.solana.address, lamports: LAMPORTS, memo, url: URL }
   const before = await chains.solana.getBalance(new PublicKey(terms.payTo))
   const proof = proveTransfer(terms, await signedTransfer(net, chains, { payer, memo }))
@@ -189,8 +199,8 @@ test('what the payer signed wholly is only sent: nobody is asked to sign', async
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
   await checkOnly(page, proof)
-  await page.getByRole('button', { name: 'Prepare the transaction' }).click({ timeout: 45_000 })
-  await page.getByRole('button', { name: 'Send it' }).click({ timeout: 30_000 })
+  await page.getByRole('button', { name: text('Prepare the transaction') }).click({ timeout: 45_000 })
+  await page.getByRole('button', { name: text('Send it') }).click({ timeout: 30_000 })
   await collected(page)
   expect(person.solana.requests).not.toContain('signTransaction')
   await until(async () => (await chains.solana.getBalance(new PublicKey(terms.payTo))) - before === Number(LAMPORTS), 'the seller’s SOL')
@@ -202,12 +212,12 @@ test('a payment that is on the chain is acknowledged there, if the payee likes',
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
   await checkOnly(page, proof)
-  await expect(page.getByRole('heading', { name: 'Verified and settled' })).toBeVisible({ timeout: 45_000 })
-  await page.getByRole('button', { name: 'Prepare the receipt' }).click()
+  await expect(page.getByRole('heading', { name: text('Verified and settled') })).toBeVisible({ timeout: 45_000 })
+  await page.getByRole('button', { name: text('Prepare the receipt') }).click()
   await expectReviewed(page, 'MetaMask')
-  await expect(page.getByRole('row', { name: /^Memo/ })).toContainText('x402-receipt:pay_')
+  await expect(page.getByRole('row', { name: startingWith('Memo') })).toContainText('x402-receipt:pay_')
   await signButton(page, 'MetaMask').click()
-  await expect(page.getByRole('heading', { name: 'Acknowledged' })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByRole('heading', { name: text('Acknowledged') })).toBeVisible({ timeout: 45_000 })
   const [hash = '0x'] = person.ethereum.sent
   const { to, value } = await chains.evm.getTransaction({ hash })
   expect([to?.toLowerCase(), value]).toEqual([payer.address.toLowerCase(), 0n])
@@ -220,19 +230,19 @@ test('money in another amount stays in the overview until it was sent back', asy
   const page = await signIn(person, '/payments')
   await page.goto('/verify')
   await checkOnly(page, proof)
-  await expect(page.getByRole('heading', { name: 'Not valid' })).toBeVisible({ timeout: 45_000 })
-  await expect(page.getByText('it stays in your overview')).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Not valid') })).toBeVisible({ timeout: 45_000 })
+  await expect(page.getByText(text('It has arrived, so it stays in your overview, in this browser, until you have dealt with it.'))).toBeVisible()
   await expectAccessible(page, 'verify: other amount')
 
   await page.goto('/')
-  const inbox = page.getByRole('listitem').filter({ hasText: 'Less arrived than was asked for' })
+  const inbox = page.getByRole('listitem').filter({ hasText: text('Less arrived than was asked for') })
   await expect(inbox).toContainText('0.002')
-  await inbox.getByRole('button', { name: 'Dealt with' }).click()
+  await inbox.getByRole('button', { name: text('Dealt with') }).click()
   await expect(inbox).toHaveCount(0)
-  await page.getByRole('button', { name: 'Undo' }).click()
-  await inbox.getByRole('link', { name: 'Send back' }).click()
-  await expect(page.getByLabel('Amount')).toHaveValue('0.002')
-  await page.getByRole('button', { name: 'Review payment' }).click()
+  await page.getByRole('button', { name: text('Undo') }).click()
+  await inbox.getByRole('link', { name: text('Send back') }).click()
+  await expect(page.getByLabel(text('Amount'))).toHaveValue('0.002')
+  await page.getByRole('button', { name: text('Review payment') }).click()
   await expectReviewed(page, 'MetaMask')
   const before = await chains.evm.getBalance({ address: payer.address })
   await signButton(page, 'MetaMask').click()
@@ -240,6 +250,6 @@ test('money in another amount stays in the overview until it was sent back', asy
   expect((await chains.evm.getBalance({ address: payer.address })) - before).toBe(parseEther('0.002'))
 
   await page.goto('/')
-  await expect(page.getByRole('heading', { name: 'Latest payments' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('Latest payments') })).toBeVisible()
   await expect(inbox).toHaveCount(0)
 })

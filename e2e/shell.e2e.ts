@@ -1,6 +1,7 @@
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { tabTo } from './keyboard.ts'
+import { text, textLike } from './text.ts'
 
 /** What stands around every page, for readers who zoom, choose their own colours, or want nothing to move. */
 
@@ -27,20 +28,29 @@ test('the skip link is the first stop and leads to the page; links move title an
   await page.goto('/')
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
   await page.keyboard.press('Tab')
-  const skip = page.getByRole('button', { name: 'Skip to the page' })
+  const skip = page.getByRole('button', { name: text('Skip to the page') })
   await expect(skip).toBeFocused()
   await expect(skip).toBeInViewport()
   await page.keyboard.press('Enter')
   await expect(page.getByRole('main')).toBeFocused()
 
   for (const [name, title] of [
-    ['Payments', /^Payments · /],
-    ['Settings', /^Settings · /],
+    [text('Payments'), /^Payments · /],
+    [text('Settings'), /^Settings · /],
   ] as const) {
-    await page.getByRole('navigation', { name: 'Main' }).first().getByRole('link', { name, exact: true }).press('Enter')
+    await page
+      .getByRole('navigation', { name: text('Main') })
+      .first()
+      .getByRole('link', { name, exact: true })
+      .press('Enter')
     await expect(page).toHaveTitle(title)
     await expect(page.getByRole('heading', { level: 1 })).toBeFocused()
-    await expect(page.getByRole('navigation', { name: 'Main' }).first().getByRole('link', { name, exact: true })).toHaveAttribute('aria-current', 'page')
+    await expect(
+      page
+        .getByRole('navigation', { name: text('Main') })
+        .first()
+        .getByRole('link', { name, exact: true }),
+    ).toHaveAttribute('aria-current', 'page')
   }
   await page.goBack()
   await expect(page).toHaveTitle(/^Payments · /)
@@ -61,7 +71,7 @@ test('in forced colours every control has an edge and what is chosen differs by 
       .map((each) => each.outerHTML.slice(0, 120)),
   )
   expect(bare).toEqual([])
-  const system = page.getByRole('radio', { name: 'System' })
+  const system = page.getByRole('radio', { name: text('System') })
   await expect(system).toBeChecked()
   const [chosen, other] = await page.evaluate(() =>
     ['System', 'Light'].map((name) => {
@@ -96,14 +106,17 @@ test('an own node is tested, named by its age and speed, and a wrong one is not 
   const page = await visitor()
   await page.goto('/settings')
   const node = page.getByRole('textbox', { name: net.networks[0]?.name })
-  await page.getByRole('button', { name: 'Test', exact: true }).first().click()
-  await expect(page.getByText('The right chain, and it answers')).toBeVisible()
-  await expect(page.getByText('Age of its newest block')).toBeVisible()
+  await page
+    .getByRole('button', { name: text('Test'), exact: true })
+    .first()
+    .click()
+  await expect(page.getByText(text('The right chain, and it answers'))).toBeVisible()
+  await expect(page.getByText(text('Age of its newest block'))).toBeVisible()
   await expectAccessible(page, 'settings: node that answers')
 
   await node.fill(net.solana.rpcUrl)
-  await page.getByRole('button', { name: 'Test and use' }).click()
-  await expect(page.getByText('This node is not used')).toBeVisible()
+  await page.getByRole('button', { name: text('Test and use') }).click()
+  await expect(page.getByText(text('This node is not used'))).toBeVisible()
   await expectAccessible(page, 'settings: node refused')
   await page.reload()
   await expect(node).toHaveValue(net.evm.rpcUrl)
@@ -112,30 +125,30 @@ test('an own node is tested, named by its age and speed, and a wrong one is not 
 test('an address gets a name, comes back after it was removed, and a limit is kept', async ({ net, visitor }) => {
   const page = await visitor()
   await page.goto('/settings')
-  await page.getByRole('button', { name: 'Add an address' }).click()
+  await page.getByRole('button', { name: text('Add an address') }).click()
   const dialog = page.getByRole('dialog')
   // What is to be filled in first has the focus, not the cross.
-  await expect(dialog.getByRole('textbox', { name: 'Name' })).toBeFocused()
+  await expect(dialog.getByRole('textbox', { name: text('Name') })).toBeFocused()
   await page.keyboard.type('Acme')
-  await dialog.getByRole('textbox', { name: 'Address' }).fill('0x1234')
-  await dialog.getByRole('button', { name: 'Save' }).click()
-  await expect(dialog.getByText('This is not an address. Paste the whole of it.')).toBeVisible()
+  await dialog.getByRole('textbox', { name: text('Address') }).fill('0x1234')
+  await dialog.getByRole('button', { name: text('Save') }).click()
+  await expect(dialog.getByText(text('This is not an address. Paste the whole of it.'))).toBeVisible()
   await expectAccessible(page, 'settings: address refused')
-  await dialog.getByRole('textbox', { name: 'Address' }).fill(net.wallets.seller.evm.address)
-  await dialog.getByRole('button', { name: 'Save' }).click()
+  await dialog.getByRole('textbox', { name: text('Address') }).fill(net.wallets.seller.evm.address)
+  await dialog.getByRole('button', { name: text('Save') }).click()
   await expect(dialog).toBeHidden()
-  await page.getByRole('button', { name: 'Remove Acme' }).click()
-  await expect(page.getByRole('button', { name: 'Remove Acme' })).toBeHidden()
-  await expect(page.getByRole('region', { name: 'Address book' }).locator(':focus')).toHaveCount(1)
-  await page.getByRole('button', { name: 'Undo' }).click()
-  await expect(page.getByRole('button', { name: 'Remove Acme' })).toBeVisible()
+  await page.getByRole('button', { name: text('Remove {name}', { name: 'Acme' }) }).click()
+  await expect(page.getByRole('button', { name: text('Remove {name}', { name: 'Acme' }) })).toBeHidden()
+  await expect(page.getByRole('region', { name: text('Address book') }).locator(':focus')).toHaveCount(1)
+  await page.getByRole('button', { name: text('Undo') }).click()
+  await expect(page.getByRole('button', { name: text('Remove {name}', { name: 'Acme' }) })).toBeVisible()
 
-  const limit = page.getByRole('group', { name: /^Limits for ETH/ }).getByRole('textbox', { name: 'Per payment' })
+  const limit = page.getByRole('group', { name: textLike('Limits for {0} on {1}', { 0: 'ETH' }) }).getByRole('textbox', { name: text('Per payment') })
   await limit.fill('0.5')
   await limit.blur()
   await page.reload()
   await expect(limit).toHaveValue('0.5')
-  await expect(page.getByRole('button', { name: 'Remove Acme' })).toBeVisible()
+  await expect(page.getByRole('button', { name: text('Remove {name}', { name: 'Acme' }) })).toBeVisible()
 })
 
 test('everything in the settings is done with the keyboard alone, and the place is never lost', async ({ net, visitor }) => {
@@ -143,40 +156,40 @@ test('everything in the settings is done with the keyboard alone, and the place 
   const page = await visitor()
   await page.goto('/settings')
   const { keyboard } = page
-  const book = page.getByRole('region', { name: 'Address book' })
+  const book = page.getByRole('region', { name: text('Address book') })
   const dialog = page.getByRole('dialog')
 
-  await tabTo(page.getByRole('radio', { name: 'System' }))
+  await tabTo(page.getByRole('radio', { name: text('System') }))
   await keyboard.press('ArrowRight')
   await keyboard.press('ArrowRight')
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
 
-  await tabTo(book.getByRole('button', { name: 'Add an address' }))
+  await tabTo(book.getByRole('button', { name: text('Add an address') }))
   await keyboard.press('Enter')
   await keyboard.type('Acme')
-  await tabTo(dialog.getByRole('textbox', { name: 'Address' }))
+  await tabTo(dialog.getByRole('textbox', { name: text('Address') }))
   await keyboard.type(net.wallets.seller.evm.address)
-  await tabTo(dialog.getByRole('button', { name: 'Save' }))
+  await tabTo(dialog.getByRole('button', { name: text('Save') }))
   await keyboard.press('Enter')
   await expect(book.getByText('Acme')).toBeVisible()
   await expect(book.locator(':focus')).toHaveCount(1)
-  await tabTo(book.getByRole('button', { name: 'Remove Acme' }))
+  await tabTo(book.getByRole('button', { name: text('Remove {name}', { name: 'Acme' }) }))
   await keyboard.press('Enter')
   await expect(book.getByText('Acme')).toHaveCount(0)
   await expect(book.locator(':focus')).toHaveCount(1)
-  await tabTo(page.getByRole('button', { name: 'Undo' }))
+  await tabTo(page.getByRole('button', { name: text('Undo') }))
   await keyboard.press('Space')
   await expect(book.getByText('Acme')).toBeVisible()
 
-  const limit = page.getByRole('group', { name: /^Limits for ETH/ }).getByRole('textbox', { name: 'Per payment' })
+  const limit = page.getByRole('group', { name: textLike('Limits for {0} on {1}', { 0: 'ETH' }) }).getByRole('textbox', { name: text('Per payment') })
   await tabTo(limit)
   await keyboard.type('0.5')
-  await tabTo(page.getByRole('button', { name: 'Test', exact: true }).first())
+  await tabTo(page.getByRole('button', { name: text('Test'), exact: true }).first())
   await keyboard.press('Enter')
-  await expect(page.getByText('The right chain, and it answers')).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Test', exact: true }).first()).toBeFocused()
+  await expect(page.getByText(text('The right chain, and it answers'))).toBeVisible()
+  await expect(page.getByRole('button', { name: text('Test'), exact: true }).first()).toBeFocused()
 
-  await tabTo(page.getByRole('combobox', { name: 'Language' }))
+  await tabTo(page.getByRole('combobox', { name: text('Language') }))
   await keyboard.type('Espa')
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Ajustes')
   await expect(page.getByRole('combobox', { name: 'Idioma' })).toBeFocused()
@@ -191,7 +204,7 @@ test('a desk without its settings says what is missing', async ({ visitor, expec
   const page = await visitor()
   await page.route('**/config.json', (route) => route.fulfill({ status: 404 }))
   await page.goto('/')
-  await expect(page.getByRole('heading', { name: 'This payment desk is not set up yet' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: text('This payment desk is not set up yet') })).toBeVisible()
   await expect(page.getByRole('alert')).toContainText('/config.json')
   await expectAccessible(page, 'shell: not set up')
 })

@@ -2,6 +2,7 @@ import { connect, pay } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test, type Person } from './fixtures.ts'
 import { onEthereum, onSolana } from './orders.ts'
+import { text, textLike } from './text.ts'
 
 for (const [wallet, order, symbol] of [
   ['MetaMask', onEthereum, 'ETH'],
@@ -16,7 +17,7 @@ for (const [wallet, order, symbol] of [
     // The wallet of the payment is found again by itself.
     await one.page.goto('/payments')
     await signIn(one)
-    const table = one.page.getByRole('table', { name: /Payments/ })
+    const table = one.page.getByRole('table', { name: textLike('Payments') })
     await expect(table.getByRole('row').filter({ hasText: `0.0311` })).toContainText(symbol)
     await expect(table.getByRole('row').filter({ hasText: '0.0322' })).toHaveCount(0)
     // The heading and one payment: nothing of the seeded history, nothing of the other buyer.
@@ -32,7 +33,7 @@ test('the seller signs in and sees what others paid, beside the seeded history',
   await shop.page.goto('/payments')
   await connect(shop.page, 'MetaMask')
   await signIn(shop)
-  const rows = shop.page.getByRole('table', { name: /Payments/ }).getByRole('row')
+  const rows = shop.page.getByRole('table', { name: textLike('Payments') }).getByRole('row')
   await expect(rows.filter({ hasText: '0.0333' })).toBeVisible()
   expect(await rows.count()).toBeGreaterThan(10)
 })
@@ -42,8 +43,8 @@ test('a rejected signature signs nobody in', async ({ buyer }) => {
   person.ethereum.signing = 'reject'
   await person.page.goto('/payments')
   await connect(person.page, 'MetaMask')
-  await person.page.getByRole('button', { name: /^Sign in as/ }).click()
-  await expect(person.page.getByRole('alert')).toContainText('You cancelled in MetaMask. Nothing was sent.')
+  await person.page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
+  await expect(person.page.getByRole('alert')).toContainText(text('You cancelled in {wallet}', { wallet: 'MetaMask' }))
   await expectAccessible(person.page, 'shell: sign-in rejected')
   await expect(person.page.getByRole('table')).toHaveCount(0)
 })
@@ -68,13 +69,13 @@ test('when more was missed than the proxy can repeat, everything is read again',
     await route.fulfill({ contentType: 'text/event-stream', headers, body: 'retry: 60000\nid: 1\nevent: reset\ndata: {}\n\n' })
   })
   await page.reload()
-  await expect(page.getByRole('table', { name: /Payments/ })).toBeVisible()
+  await expect(page.getByRole('table', { name: textLike('Payments') })).toBeVisible()
   expect(readings).toBe(1)
   listed.resolve()
   await expect.poll(() => readings).toBeGreaterThan(1)
 })
 
 async function signIn({ page }: Person): Promise<void> {
-  await page.getByRole('button', { name: /^Sign in as/ }).click()
-  await expect(page.getByRole('table', { name: /Payments/ })).toBeVisible()
+  await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
+  await expect(page.getByRole('table', { name: textLike('Payments') })).toBeVisible()
 }

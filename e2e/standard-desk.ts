@@ -5,6 +5,7 @@ import type { Devnet } from '#devnet/network.ts'
 import { freePort } from '#devnet/ports.ts'
 import { Program } from '#devnet/program.ts'
 import { WebServer } from '#devnet/web/server.ts'
+import { randomUuid } from './random.ts'
 
 export type StandardDesk = { web: string; bff: string; [Symbol.asyncDispose](): Promise<void> }
 
@@ -46,7 +47,7 @@ export async function useUpActions(desk: StandardDesk, net: Devnet): Promise<{ s
     while (going) {
       const response = await fetch(`${desk.bff}/api/transaction/send`, {
         method: 'POST',
-        headers: { ...headers, 'idempotency-key': crypto.randomUUID() },
+        headers: { ...headers, 'idempotency-key': randomUuid() },
         body,
       })
       await response.arrayBuffer()

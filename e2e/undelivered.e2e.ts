@@ -1,14 +1,16 @@
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { privateKeyToAccount } from 'viem/accounts'
 import { giveUsdc } from './chain.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
-import { authorize } from './proofs.ts'
-import { signIn } from './seller.ts'
+import { ARTICLE, authorize } from './proofs.ts'
+import { randomPrivateKey } from './random.ts'
+import { signInByApi } from './seller.ts'
+import { text } from './text.ts'
 
 /** A seller's server is gone when its settlement lands: the money is there, and nobody was told. */
 
 test('a payment that no server was told of is in the inbox, until the merchant has dealt with it', async ({ net, chains, seller }) => {
-  const payer = privateKeyToAccount(generatePrivateKey())
+  const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 1_000_000n })
   const paymentPayload = JSON.parse(atob(await authorize(net, payer, 1_000_000n))) as { accepted: unknown }
   const connection = new AbortController()
@@ -23,23 +25,28 @@ test('a payment that no server was told of is in the inbox, until the merchant h
   connection.abort()
   await expect(settlement).rejects.toThrow('aborted')
 
-  const { page } = await seller()
-  await signIn({ page }, '/')
-  const told = page.getByText('1 payment was collected and may not be delivered')
+  const page = await signInByApi(await seller(), net, '/')
+  const told = page.getByText(
+    text('{untold, plural, one {# payment was collected and may not be delivered} other {# payments were collected and may not be delivered}}', { untold: 1 }),
+  )
   await expect(told).toBeVisible({ timeout: 60_000 })
-  await page.getByRole('listitem').filter({ has: told }).getByRole('link', { name: 'Show' }).click()
-  await expect(page.getByRole('heading', { level: 1, name: 'Undelivered payments' })).toBeVisible()
+  await page
+    .getByRole('listitem')
+    .filter({ has: told })
+    .getByRole('link', { name: text('Show') })
+    .click()
+  await expect(page.getByRole('heading', { level: 1, name: text('Undelivered payments') })).toBeVisible()
   await expect(page.getByRole('heading', { name: '1 USDC' })).toBeVisible()
-  await expect(page.getByText('https://shop.example/article')).toBeVisible()
+  await expect(page.getByText(ARTICLE)).toBeVisible()
   await expectAccessible(page, 'undelivered: to be dealt with')
 
-  const mark = page.getByRole('button', { name: 'Mark as delivered' })
+  const mark = page.getByRole('button', { name: text('Mark as delivered') })
   await mark.click()
-  await expect(page.getByText('Nothing is undelivered')).toBeVisible()
+  await expect(page.getByText(text('Nothing is undelivered'))).toBeVisible()
   await expectAccessible(page, 'undelivered: none')
-  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('button', { name: text('Undo') }).click()
   await expect(mark).toBeVisible()
 
-  await page.getByRole('link', { name: 'Payment and refund' }).click()
-  await expect(page.getByRole('heading', { name: 'Send back' })).toBeVisible()
+  await page.getByRole('link', { name: text('Payment and refund') }).click()
+  await expect(page.getByRole('heading', { name: text('Send back') })).toBeVisible()
 })

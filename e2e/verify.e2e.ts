@@ -1,19 +1,22 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from '@playwright/test'
 import { parseEther } from 'viem'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { privateKeyToAccount } from 'viem/accounts'
+import { encodeHeader } from '#x402/header.ts'
 import { giveUsdc } from './chain.ts'
 import { connect, expectReviewed, pay, signButton } from './checkout.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
-import { encodeHeader } from '#x402/header.ts'
 import { ARTICLE, authorize } from './proofs.ts'
+import { randomPrivateKey } from './random.ts'
+import { signInByApi } from './seller.ts'
+import { text, textLike } from './text.ts'
 
 /** A seller looks at proofs before they hand anything over. */
 
-async function paste(page: Page, text: string): Promise<void> {
-  await page.getByLabel('What do you want to check?').fill(text)
+async function paste(page: Page, pasted: string): Promise<void> {
+  await page.getByLabel(text('What do you want to check?')).fill(pasted)
 }
 
 async function expectVerdict(page: Page, words: string): Promise<void> {
@@ -23,8 +26,8 @@ async function expectVerdict(page: Page, words: string): Promise<void> {
 async function signIn(page: Page): Promise<void> {
   await page.goto('/payments')
   await connect(page, 'MetaMask')
-  await page.getByRole('button', { name: /^Sign in as/ }).click()
-  await expect(page.getByRole('table', { name: /Payments/ })).toBeVisible()
+  await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
+  await expect(page.getByRole('table', { name: textLike('Payments') })).toBeVisible()
   await page.goto('/verify')
 }
 
@@ -36,103 +39,103 @@ test('what is pasted is explained before anything is sent, to the field', async 
     if (request.method() === 'POST') sent.push(request.url())
   })
   await paste(page, 'curl https://shop.example/')
-  await expect(page.getByText('This command carries no payment')).toBeVisible()
+  await expect(page.getByText(text('This command carries no payment: it has neither an X-PAYMENT nor a PAYMENT-SIGNATURE header.'))).toBeVisible()
   await expectAccessible(page, 'verify: not a proof')
   await paste(page, encodeHeader({ x402Version: 1, scheme: 'exact', payload: {} }))
   await expect(page.getByText('network:')).toBeVisible()
-  const header = await authorize(net, privateKeyToAccount(generatePrivateKey()), 1_000_000n)
+  const header = await authorize(net, privateKeyToAccount(randomPrivateKey()), 1_000_000n)
   await paste(page, `curl ${ARTICLE} -H 'PAYMENT-SIGNATURE: ${header}'`)
-  await expect(page.getByRole('heading', { name: 'What the proof says' })).toBeVisible()
-  await expect(page.getByText('Treat it like a cheque')).toBeVisible()
-  await expect(page.getByLabel('Expected amount')).toHaveValue('1')
+  await expect(page.getByRole('heading', { name: text('What the proof says') })).toBeVisible()
+  await expect(
+    page.getByText(text('Treat it like a cheque: whoever holds an unused proof may be able to cash it. It is not stored, and gone when you leave this page.')),
+  ).toBeVisible()
+  await expect(page.getByLabel(text('Expected amount'))).toHaveValue('1')
   await expectAccessible(page, 'verify: proof explained')
   expect(sent).toEqual([])
   expect(page.url()).not.toContain(header.slice(0, 20))
 })
 
 test('a seller checks a proof, is told what is wrong with it, then accepts it once', async ({ net, chains, seller }) => {
-  const payer = privateKeyToAccount(generatePrivateKey())
+  const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
   const header = await authorize(net, payer, 1_000_000n)
-  const { page } = await seller()
-  await signIn(page)
+  const page = await signInByApi(await seller(), net, '/verify')
   await paste(page, header)
-  await page.getByLabel('Expected amount').fill('2')
-  await page.getByRole('button', { name: 'Check only' }).click()
-  await expectVerdict(page, 'Not valid')
-  await expect(page.getByText('It pays another amount').first()).toBeVisible()
+  await page.getByLabel(text('Expected amount')).fill('2')
+  await page.getByRole('button', { name: text('Check only') }).click()
+  await expectVerdict(page, text('Not valid'))
+  await expect(page.getByText(text('It pays another amount')).first()).toBeVisible()
   await expectAccessible(page, 'verify: not valid')
 
-  await page.getByLabel('Expected amount').fill('1')
-  await page.getByRole('button', { name: 'Check only' }).click()
-  await expectVerdict(page, 'Valid, not settled yet')
+  await page.getByLabel(text('Expected amount')).fill('1')
+  await page.getByRole('button', { name: text('Check only') }).click()
+  await expectVerdict(page, text('Valid, not settled yet'))
 
-  await page.getByRole('button', { name: 'Check and accept' }).click()
-  await expectVerdict(page, 'Verified and settled')
+  await page.getByRole('button', { name: text('Check and accept') }).click()
+  await expectVerdict(page, text('Verified and settled'))
   await expectAccessible(page, 'verify: settled')
-  await page.getByRole('button', { name: 'Check and accept' }).click()
-  await expect(page.getByText('It was accepted before.')).toBeVisible({ timeout: 45_000 })
+  await page.getByRole('button', { name: text('Check and accept') }).click()
+  await expect(page.getByText(text('It was accepted before.'))).toBeVisible({ timeout: 45_000 })
 })
 
 test('a payee settles a proof alone, with their own wallet', async ({ net, chains, seller }) => {
-  const payer = privateKeyToAccount(generatePrivateKey())
+  const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
   await chains.anvil.setBalance({ address: net.wallets.seller.evm.address, value: parseEther('10') })
   const header = await authorize(net, payer, 1_000_000n)
   const { page, ethereum } = await seller()
   await signIn(page)
   await paste(page, header)
-  await page.getByRole('button', { name: 'Check only' }).click()
-  await expectVerdict(page, 'Valid, not settled yet')
-  await page.getByRole('button', { name: 'Prepare the transaction' }).click()
+  await page.getByRole('button', { name: text('Check only') }).click()
+  await expectVerdict(page, text('Valid, not settled yet'))
+  await page.getByRole('button', { name: text('Prepare the transaction') }).click()
   await expectReviewed(page, 'MetaMask')
   await signButton(page, 'MetaMask').click()
-  await expectVerdict(page, 'Verified and settled')
-  await expect(page.getByRole('heading', { name: 'Collected' })).toBeVisible()
+  await expectVerdict(page, text('Verified and settled'))
+  await expect(page.getByRole('heading', { name: text('Collected') })).toBeVisible()
   expect(ethereum.sent).toHaveLength(1)
 })
 
 test('many proofs are checked one after another, and their verdicts exported', async ({ net, chains, seller }) => {
-  const payer = privateKeyToAccount(generatePrivateKey())
+  const payer = privateKeyToAccount(randomPrivateKey())
   await giveUsdc(chains, net, { address: payer.address, units: 5_000_000n })
-  const { page } = await seller()
-  await signIn(page)
-  await page.getByText('Many', { exact: true }).click()
+  const page = await signInByApi(await seller(), net, '/verify')
+  await page.getByText(text('Many'), { exact: true }).click()
   const usdc = net.evm.tokens.USDC?.address ?? ''
-  await page.getByLabel('Currency').selectOption(usdc)
-  await page.getByLabel('Expected amount').fill('1')
+  await page.getByLabel(text('Currency')).selectOption(usdc)
+  await page.getByLabel(text('Expected amount')).fill('1')
   const lines = [await authorize(net, payer, 1_000_000n), await authorize(net, payer, 2_000_000n), 'nonsense!']
-  await page.getByLabel('Proofs').fill(lines.join('\n'))
-  await page.getByRole('button', { name: 'Check 3 proofs' }).click()
-  await expect(page.getByText('3 checked. Nothing was used up.')).toBeVisible({ timeout: 45_000 })
+  await page.getByLabel(text('Proofs')).fill(lines.join('\n'))
+  await page.getByRole('button', { name: text('{count, plural, =0 {Check} one {Check # proof} other {Check # proofs}}', { count: 3 }) }).click()
+  await expect(page.getByText(text('{done} checked. Nothing was used up.', { done: '3' }))).toBeVisible({ timeout: 45_000 })
   await expectAccessible(page, 'verify: many')
-  const rows = page.getByRole('table', { name: 'The verdict on each proof' }).getByRole('row')
-  await expect(rows.nth(1)).toContainText('Valid, not settled yet')
-  await expect(rows.nth(2)).toContainText('Not valid')
-  await expect(rows.nth(3)).toContainText('Not valid')
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Export CSV' }).click()])
-  const text = await readFile(await download.path(), 'utf8')
-  expect(text.split('\r\n')).toHaveLength(5)
-  expect(text).not.toContain(lines[0]?.slice(0, 30))
+  const rows = page.getByRole('table', { name: text('The verdict on each proof') }).getByRole('row')
+  await expect(rows.nth(1)).toContainText(text('Valid, not settled yet'))
+  await expect(rows.nth(2)).toContainText(text('Not valid'))
+  await expect(rows.nth(3)).toContainText(text('Not valid'))
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: text('Export CSV') }).click()])
+  const exported = await readFile(await download.path(), 'utf8')
+  expect(exported.split('\r\n')).toHaveLength(5)
+  expect(exported).not.toContain(lines[0]?.slice(0, 30))
 })
 
 test('a receipt adds up without any network, and one that was changed does not', async ({ net, buyer }) => {
   const { page } = await buyer({ ether: '1' })
   await pay(page, 'MetaMask', onEthereum(net, '0.01'))
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: /JSON/ }).click()])
-  const text = await readFile(await download.path(), 'utf8')
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: text('Receipt as JSON') }).click()])
+  const receipt = await readFile(await download.path(), 'utf8')
   await page.goto('/verify')
-  await paste(page, text)
-  await expect(page.getByText('Adds up')).toBeVisible()
+  await paste(page, receipt)
+  await expect(page.getByText(text('Adds up'))).toBeVisible()
   await expectAccessible(page, 'verify: receipt that adds up')
-  await page.getByRole('button', { name: 'Ask my node' }).click()
-  await expectVerdict(page, 'Verified and settled')
+  await page.getByRole('button', { name: text('Ask my node') }).click()
+  await expectVerdict(page, text('Verified and settled'))
   await paste(
     page,
-    text
+    receipt
       .replace('"amountAtomic": "10000000000000000"', '"amountAtomic": "20000000000000000"')
       .replace('"amountAtomic":"10000000000000000"', '"amountAtomic":"20000000000000000"'),
   )
-  await expect(page.getByText('Does not add up')).toBeVisible()
+  await expect(page.getByText(text('Does not add up'))).toBeVisible()
   await expectAccessible(page, 'verify: receipt that does not')
 })

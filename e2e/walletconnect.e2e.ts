@@ -6,6 +6,7 @@ import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { fundEthereum } from './chain.ts'
 import { expectPaid, openCheckout } from './checkout.ts'
+import { text } from './text.ts'
 
 test('a wallet on another device connects by its code, pays, and is still there after a reload', async ({ net, relay, chains, visitor, expectError }) => {
   // WalletConnect's own attestation comes in a frame from its host, which the page's policy lets nobody open.
@@ -26,15 +27,15 @@ test('a wallet on another device connects by its code, pays, and is still there 
   })
   const page = await visitor()
   await openCheckout(page, { network: `eip155:${net.evm.chainId}`, to: net.wallets.seller.evm.address, amount: '0.01' })
-  await page.getByRole('button', { name: 'Connect a wallet to pay' }).click()
-  await page.getByRole('button', { name: 'Scan with a wallet on another device' }).click()
-  await expect(page.getByRole('img', { name: 'Code that connects a wallet on another device' })).toBeVisible()
+  await page.getByRole('button', { name: text('Connect a wallet to pay') }).click()
+  await page.getByRole('button', { name: text('Scan with a wallet on another device') }).click()
+  await expect(page.getByRole('img', { name: text('Code that connects a wallet on another device') })).toBeVisible()
   await expectAccessible(page, 'shell: wallet code of WalletConnect')
   await wallet.pair(await copied(page))
   await expect(page.getByRole('dialog')).toBeHidden()
   await page.reload()
-  await page.getByRole('button', { name: 'Review payment' }).click()
-  await page.getByRole('button', { name: 'Pay with Remote wallet' }).click()
+  await page.getByRole('button', { name: text('Review payment') }).click()
+  await page.getByRole('button', { name: text('Pay with {walletName}', { walletName: 'Remote wallet' }) }).click()
   await expectPaid(page)
   expect(wallet.asked.map(({ method }) => method)).toEqual(['eth_sendTransaction'])
   await wallet.close()
@@ -43,6 +44,6 @@ test('a wallet on another device connects by its code, pays, and is still there 
 /** What the button beside the code puts on the clipboard. */
 async function copied(page: Page): Promise<string> {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.getByRole('button', { name: 'Copy the code as text' }).click()
+  await page.getByRole('button', { name: text('Copy the code as text') }).click()
   return page.evaluate(() => navigator.clipboard.readText())
 }

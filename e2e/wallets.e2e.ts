@@ -4,6 +4,8 @@ import { countSent } from './chain.ts'
 import { expectAccessible } from './expect-accessible.ts'
 import { expect, test } from './fixtures.ts'
 import { onEthereum } from './orders.ts'
+import { randomUuid } from './random.ts'
+import { text, textLike } from './text.ts'
 
 /** What wallets do at moments nobody asked them to. Their answers to a payment are in `refusals.e2e.ts` and beside the wallet code. */
 
@@ -26,10 +28,10 @@ test('wallets of the last visit come back without a window; a locked one stays a
   await page.goto('/settings')
   await connect(page, 'MetaMask')
   await wallets(page).click()
-  await expect(page.getByRole('menuitem', { name: 'Connect another wallet' })).toBeVisible()
+  await expect(page.getByRole('menuitem', { name: text('Connect another wallet') })).toBeVisible()
   await expectAccessible(page, 'shell: wallets menu')
-  await page.getByRole('menuitem', { name: 'Connect another wallet' }).click()
-  await page.getByRole('button', { name: 'Connect Phantom on Solana' }).click()
+  await page.getByRole('menuitem', { name: text('Connect another wallet') }).click()
+  await page.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'Phantom', network: 'Solana' }) }).click()
   await expect(wallets(page)).toHaveAccessibleName(/MetaMask .*Phantom /)
   const asked = () => ethereum.requests.filter((method) => method === 'eth_requestAccounts' || method === 'wallet_requestPermissions').length
   const before = { ethereum: asked(), solana: solana.windows }
@@ -42,24 +44,27 @@ test('wallets of the last visit come back without a window; a locked one stays a
   const connects = solana.requests.length
   await page.reload()
   await expect.poll(() => solana.requests.length).toBeGreaterThan(connects)
-  await expect(page.getByRole('banner').getByRole('button', { name: 'Connect', exact: true })).toBeVisible()
+  await expect(page.getByRole('banner').getByRole('button', { name: text('Connect'), exact: true })).toBeVisible()
   expect({ ethereum: asked(), solana: solana.windows }).toEqual(before)
 })
 
 test('wallets that announce twice, late, or under a name that is taken are told apart', async ({ buyer }) => {
   const { page } = await buyer()
   await page.goto('/')
-  await page.getByRole('banner').getByRole('button', { name: 'Connect', exact: true }).click()
+  await page
+    .getByRole('banner')
+    .getByRole('button', { name: text('Connect'), exact: true })
+    .click()
   const dialog = page.getByRole('dialog')
-  const metaMasks = dialog.getByRole('button', { name: 'Connect MetaMask on Ethereum' })
+  const metaMasks = dialog.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'MetaMask', network: 'Ethereum' }) })
   await expect(metaMasks).toHaveCount(1)
 
   await announce(page, 'Late Wallet', 'example.late')
-  await expect(dialog.getByRole('button', { name: 'Connect Late Wallet on Ethereum' })).toBeVisible()
+  await expect(dialog.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'Late Wallet', network: 'Ethereum' }) })).toBeVisible()
   await announce(page, 'Late Wallet', 'example.late')
   await announce(page, 'MetaMask', 'example.impostor')
   await expect(metaMasks).toHaveCount(2)
-  await expect(dialog.getByRole('button', { name: 'Connect Late Wallet on Ethereum' })).toHaveCount(1)
+  await expect(dialog.getByRole('button', { name: text('Connect {wallet} on {network}', { wallet: 'Late Wallet', network: 'Ethereum' }) })).toHaveCount(1)
   // The first row is still the wallet that was there first.
   await metaMasks.first().click()
   await expect(wallets(page)).toHaveAccessibleName(/MetaMask/)
@@ -79,7 +84,9 @@ test('one wallet is asked for one signature at a time, across tabs', async ({ ne
   await openCheckout(second, onEthereum(net, '0.012'))
   await review(second, 'MetaMask')
   await signButton(second, 'MetaMask').click()
-  await expect(second.getByRole('alert').filter({ hasText: 'MetaMask is asking in another tab' })).toContainText('Nothing was sent.')
+  await expect(second.getByRole('alert').filter({ hasText: text('{wallet} is asking in another tab', { wallet: 'MetaMask' }) })).toContainText(
+    text('Nothing was sent.'),
+  )
   await expectAccessible(second, 'checkout: asking in another tab')
   expect(ethereum.requests.filter((method) => method === 'eth_sendTransaction')).toHaveLength(1)
 
@@ -89,7 +96,7 @@ test('one wallet is asked for one signature at a time, across tabs', async ({ ne
 })
 
 function wallets(page: Page) {
-  return page.getByRole('banner').getByRole('button', { name: /^Wallets: / })
+  return page.getByRole('banner').getByRole('button', { name: textLike('Wallets: {connected}') })
 }
 
 function ending(address: string): string {
@@ -99,11 +106,11 @@ function ending(address: string): string {
 /** A wallet that comes to the page at this moment. */
 async function announce(page: Page, name: string, rdns: string): Promise<void> {
   await page.evaluate(
-    ([label, id]) => {
+    ([label, id, uuid]) => {
       const provider = { request: () => Promise.reject(new Error('asked')), on: () => {}, removeListener: () => {} }
-      const info = { uuid: crypto.randomUUID(), name: label, rdns: id, icon: 'data:image/svg+xml,' }
+      const info = { uuid, name: label, rdns: id, icon: 'data:image/svg+xml,' }
       window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: Object.freeze({ info, provider }) }))
     },
-    [name, rdns] as const,
+    [name, rdns, randomUuid()] as const,
   )
 }

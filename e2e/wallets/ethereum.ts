@@ -13,6 +13,7 @@ import {
 } from 'viem'
 import { privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import * as v from 'valibot'
+import { randomUuid } from '../random.ts'
 import { decide, toAnswer, WalletError, type Answer, type Approval } from './control.ts'
 import { announceEthereumWallet } from './ethereum-page.ts'
 
@@ -96,7 +97,7 @@ export class EthereumWallet {
       this.#pages.add(page)
       return this.#answer(method, params)
     })
-    await context.addInitScript(announceEthereumWallet, { binding: BINDING, uuid: crypto.randomUUID(), name: 'MetaMask', rdns: 'io.metamask', icon: ICON })
+    await context.addInitScript(announceEthereumWallet, { binding: BINDING, uuid: randomUuid(), name: 'MetaMask', rdns: 'io.metamask', icon: ICON })
   }
 
   /** The person picks another account in the wallet; the page hears of it only when `tell` is set, as some wallets delay the event. */
@@ -116,6 +117,11 @@ export class EthereumWallet {
   async lock(tell = true): Promise<void> {
     this.#connected = false
     if (tell) await this.#emit('accountsChanged', [])
+  }
+
+  /** What the person signs outside of any page, with the chosen account. */
+  signMessage(message: string): Promise<Hex> {
+    return this.#account.signMessage({ message })
   }
 
   async #emit(event: string, payload: unknown): Promise<void> {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
-import { addReports, readReport, type Report } from './report.ts'
+import { addReports, listSlowest, readReport, type Report } from './report.ts'
 import { steps, verifySteps, type Step } from './steps.ts'
 
 /** Runs all steps, or those named as arguments (`verify` stands for the fast ones), and ends with each test that failed and one line that sums them up. */
@@ -13,19 +13,24 @@ if (unknown.length > 0) {
 
 // The pinned Node comes first, so that every tool and every program a test starts runs on it.
 const env = { ...process.env, PATH: `${process.cwd()}/node_modules/.bin:${process.env.PATH}` }
-let total: Report = { passed: 0, failed: 0, skipped: 0, failures: [] }
+let total: Report = { passed: 0, failed: 0, skipped: 0, failures: [], durations: [] }
 const lines: string[] = []
+const slowest: string[] = []
+const SLOW_STEP_MS = 60_000
 for (const step of steps) {
   if (named.length > 0 && !named.includes(step.name)) continue
   console.log(`\n=== ${step.name} ===`)
   const startedAt = Date.now()
   const report = await run(step)
   total = addReports(total, report)
+  // Where a step took seconds only, nobody looks for its slowest tests.
+  if (Date.now() - startedAt > SLOW_STEP_MS && report.durations.length > 0) slowest.push(`\n=== slowest of ${step.name} ===`, ...listSlowest(report.durations))
   lines.push(
     `${step.name.padEnd(12)} ${String(report.passed).padStart(5)} passed ${String(report.failed).padStart(4)} failed  ${((Date.now() - startedAt) / 1000).toFixed(1).padStart(6)} s`,
   )
 }
 if (total.failures.length > 0) console.log(`\n=== failed ===\n${total.failures.join('\n')}`)
+if (slowest.length > 0) console.log(slowest.join('\n'))
 console.log(`\n${lines.join('\n')}`)
 console.log(`tests: ${total.passed} passed, ${total.failed} failed${total.skipped ? `, ${total.skipped} skipped` : ''}`)
 process.exitCode = total.failed > 0 ? 1 : 0

@@ -7,7 +7,7 @@ export class VitestReport implements Reporter {
   async onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): Promise<void> {
     const project = modules[0]?.project.name
     if (project === undefined) return
-    const report: Report = { passed: 0, failed: 0, skipped: 0, failures: [] }
+    const report: Report = { passed: 0, failed: 0, skipped: 0, failures: [], durations: [] }
     const fail = (name: string, error: SerializedError | undefined) => {
       report.failed++
       report.failures.push(describeFailure(name, [error?.stack ?? error?.message, error?.diff].filter(Boolean).join('\n')))
@@ -18,6 +18,7 @@ export class VitestReport implements Reporter {
       for (const suite of module.children.allSuites()) for (const error of suite.errors()) fail(named(suite.fullName), error)
       for (const test of module.children.allTests()) {
         const { state, errors } = test.result()
+        report.durations.push({ file: module.relativeModuleId, title: test.fullName, ms: test.diagnostic()?.duration ?? 0 })
         if (state === 'failed') fail(named(test.fullName), errors[0])
         else report[state === 'passed' ? 'passed' : 'skipped']++
       }

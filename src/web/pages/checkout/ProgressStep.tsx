@@ -60,7 +60,7 @@ export function ProgressStep({ run, state, onStartOver }: ProgressStepProps) {
           {working && (evidence !== null || !isPaid(state)) ? <Spinner /> : <Icon name={icon} size={20} />}
         </span>
         <StepHeading large>{title}</StepHeading>
-        <p className="mx-auto mt-1 max-w-120 text-sm break-words text-muted">{body}</p>
+        <p className="mx-auto mt-1 max-w-120 text-sm text-muted">{body}</p>
         <div className="mt-4">
           <Amount atomic={order.amountAtomic} decimals={decimals} exact size="xl" symbol={symbol} />
         </div>
