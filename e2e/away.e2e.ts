@@ -76,7 +76,7 @@ test('a list of wallets that cannot be fetched takes nothing down, and opens at 
   ).toBeVisible()
 })
 
-test('an overview whose figures cannot be read says so and offers to try again', async ({ seller, expectError }) => {
+test('an overview whose figures cannot be read says so and offers to try again', async ({ net, seller, expectError }) => {
   expectError(AWAY)
   const page = await signInByApi(await seller(), net)
   await page.route('**/api/payments/summary**', (route) => route.abort())

@@ -254,12 +254,12 @@ test('a recipient that is refused is explained with its figure, in three languag
   expectError(/status of 400 .*\/api\/(transaction|hosted)\/send/)
   const { page, solana } = await seller()
   const speak = (language: string) => page.evaluate((chosen) => localStorage.setItem('paydesk.preferences', JSON.stringify({ language: chosen })), language)
-  const fresh = Keypair.generate().publicKey
+  const fresh = randomKeypair().publicKey
   const asked = { ...onSolana(net, '0.0005'), to: fresh.toBase58() }
   await page.goto('/links')
   await connect(page, 'Phantom')
-  await page.getByRole('button', { name: /^Sign in as/ }).click()
-  await expect(page.getByRole('button', { name: 'New link' })).toBeVisible()
+  await page.getByRole('button', { name: textLike('Sign in as {address}') }).click()
+  await expect(page.getByRole('button', { name: text('New link') })).toBeVisible()
 
   for (const { language, review, title, figure } of [
     { language: 'en', review: 'Review payment', title: 'The amount is too small for a new address', figure: 'needs at least 0.00089088 SOL' },
