@@ -10,11 +10,7 @@ import { text, textLike } from './text.ts'
 const AWAY = /ERR_FAILED|ERR_INTERNET_DISCONNECTED|ERR_NETWORK_CHANGED/
 const LIST = '**/api/payments?**'
 
-test('a list says that it is being read, that it cannot be, or that it is old, and comes back by itself or by a button', async ({
-  net,
-  seller,
-  expectError,
-}) => {
+test('a list says that it is being read, that it cannot be, or that it is old, and comes back by itself or by a button', async ({ seller, expectError }) => {
   test.slow()
   expectError(AWAY)
   const { page, context } = await seller()
