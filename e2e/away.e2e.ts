@@ -38,7 +38,8 @@ test('a list says that it is being read, that it cannot be, or that it is old, a
   const old = page.getByRole('status').filter({ hasText: textLike('{reason}. This is from <0/>.', { reason: text('The payment desk cannot be reached') }) })
   await expect(old).toBeVisible({ timeout: 30_000 })
   await expectAccessible(page, 'payments: old, with a warning')
-  await old.getByRole('button', { name: text('Try again') }).click()
+  // Pressed where it is: at the top of the list, the rows that could not be read are not asked for, and the warning goes by itself.
+  await old.getByRole('button', { name: text('Try again') }).dispatchEvent('click')
   await expect(old).toHaveCount(0)
 
   await context.setOffline(true)

@@ -59,7 +59,7 @@ for (const { wallet, network, amount, symbol } of CASES) {
     const { page } = await buyer({ ether: '1', sol: 2 })
     await page.setViewportSize(PHONE)
     await page.goto(link)
-    await expect(page.getByText(text('Set by <0>{setBy}</0>, signed. Nobody changed it since.', { setBy: 'Paydesk' }))).toBeVisible()
+    await expect(page.getByText(textLike('Set by <0>{setBy}</0>, signed. Nobody changed it since.'))).toContainText('Paydesk')
     await expect(page.getByText('Tea for two')).toBeVisible()
     await expect(page.getByLabel(text('Amount'))).toHaveCount(0)
     await expect(page.getByLabel(text('To'), { exact: true })).toHaveCount(0)
