@@ -37,8 +37,8 @@ export default defineConfig({
   },
 })
 
-/** The addresses of src/web/paths.ts, read from its text: its words are messages, which only the build itself can run. */
+/** The addresses of src/web/router/paths.ts, read from its text: its words are messages, which only the build itself can run. */
 function pagePaths(): string[] {
-  const text = readFileSync(new URL('src/web/paths.ts', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('src/web/router/paths.ts', import.meta.url), 'utf8')
   return [...text.matchAll(/path: '(\/[^']*)'/g)].map(([, path = '']) => path)
 }

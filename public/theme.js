@@ -1,4 +1,4 @@
-// Before the first paint, so that a chosen theme never flashes. The key is the one src/web/preferences.ts writes.
+// Before the first paint, so that a chosen theme never flashes. The key is the one src/web/local-data/preferences.ts writes.
 ;(function () {
   try {
     var theme = JSON.parse(localStorage.getItem('paydesk.preferences') || '{}').theme

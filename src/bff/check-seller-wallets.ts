@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Endpoint } from '#contract/endpoint.ts'
-import type { Context } from './context.ts'
+import type { Context } from './context/context.ts'
 import { createId } from './session/random.ts'
 import { ForwardedProblem, OperatorProblem } from './upstream/problem.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import type { Hono } from 'hono'
-import type { Context } from './context.ts'
+import type { Context } from './context/context.ts'
 import type { Env } from './http/env.ts'
 
 const DATABASE_MS = 2000

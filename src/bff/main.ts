@@ -1,5 +1,5 @@
 import { createBff } from './bff.ts'
-import { ConfigError, readEnv, toConfig } from './config.ts'
+import { ConfigError, readEnv, toConfig } from './config/config.ts'
 
 /** Starts the proxy from the environment; SIGTERM and SIGINT end it in order. */
 async function main(): Promise<void> {

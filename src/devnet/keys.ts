@@ -11,7 +11,7 @@ import { openFileVault } from '#service/wallets/file-vault.ts'
 import { listWallets } from '#service/wallets/list-wallets.ts'
 import { registerWallet } from '#service/wallets/ownership.ts'
 import { readSecret } from '#service/wallets/read-secret.ts'
-import { devnetWallets } from './wallets.ts'
+import { devnetWallets } from './nodes/wallets.ts'
 
 const key = v.optional(v.string(), '')
 const Keys = v.object({ accountId: v.string(), operator: key, standard: key, readonly: key, proxy: key, seller: key })

@@ -16,7 +16,7 @@ import type { PaymentOrder } from '#x402/client/order.ts'
 import { createSolanaClient } from '#x402/client/solana.ts'
 import { ExactServer } from '#x402/server/exact-server.ts'
 import { Devnet } from './network.ts'
-import { solanaKeypair } from './wallets.ts'
+import { solanaKeypair } from './nodes/wallets.ts'
 
 /** The official client and the official server of x402, paying and being paid on the real chains through this service. */
 

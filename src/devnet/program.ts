@@ -2,8 +2,8 @@ import { createWriteStream, type WriteStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Supervised } from './child.ts'
-import { untilListening } from './listening.ts'
+import { Supervised } from './nodes/child.ts'
+import { untilListening } from './nodes/listening.ts'
 
 const MAINS = { service: '../service/main.ts', bff: '../bff/main.ts', seller: 'seller/main.ts' } as const
 

@@ -1,11 +1,11 @@
 import { SOLANA_DEVNET } from '#contract/network.ts'
-import { EVM_CHAIN_ID } from './evm.ts'
+import { EVM_CHAIN_ID } from './nodes/evm.ts'
 import type { Folder } from './folder.ts'
 import type { Keys } from './keys.ts'
 import type { Ports } from './network.ts'
 import { Program } from './program.ts'
 import { SHOWN } from './seller/catalog.ts'
-import { devnetWallets } from './wallets.ts'
+import { devnetWallets } from './nodes/wallets.ts'
 
 /** The programs of the devnet, each configured by its environment as in production. */
 

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
-import type { Context } from './context.ts'
+import type { Context } from './context/context.ts'
 import type { Chain } from './chains/chain.ts'
 import { countStopped } from './db/wallet-books.ts'
-import { readDatabaseClock } from './proofs/proof-time.ts'
+import { readDatabaseClock } from './verification/proof-time.ts'
 
 /** `note`: what an operator should know of a part that works. */
 export type Check = { name: string; ok: boolean; note?: 'chain behind' }

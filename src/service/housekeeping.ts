@@ -1,7 +1,7 @@
 import { and, eq, lt, sql } from 'drizzle-orm'
 import { USAGE_PERIODS, type UsagePeriod } from '#contract/usage.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Context } from './context.ts'
+import type { Context } from './context/context.ts'
 import { idempotency, socket, tokenPool, usage } from './db/schema/access.ts'
 import { removeOldIdentifiers } from './db/payment-identifiers.ts'
 import { eraseDraftTexts } from './db/payments.ts'

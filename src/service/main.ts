@@ -2,8 +2,8 @@ import { importQuickly } from '#postgres/quick-imports.ts'
 
 const keepCompiled = importQuickly()
 const [{ readEnv, toConfig }, { explainFailure }, { createService }] = await Promise.all([
-  import('./config.ts'),
-  import('./explain-failure.ts'),
+  import('./context/config.ts'),
+  import('./context/explain-failure.ts'),
   import('./service.ts'),
 ])
 

@@ -5,9 +5,9 @@ import * as v from 'valibot'
 import { endpoints } from '#contract/endpoints.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { foldTallies } from '#service/db/fold-tallies.ts'
-import { readFilters } from '#service/payments/filters.ts'
-import { readTotal } from '#service/payments/history-total.ts'
-import { readHistory, readList } from '#service/payments/history.ts'
+import { readFilters } from '#service/payments/list/filters.ts'
+import { readTotal } from '#service/payments/list/history-total.ts'
+import { readHistory, readList } from '#service/payments/list/history.ts'
 import { openContext } from './service-context.ts'
 
 /**

@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { layersAbove, PROGRAMS } from './import-rules.ts'
 
 /** A guard nobody has seen fail is no guard: this plants a violation of every wall in a copy of the repository and expects the tool to see it. */
 
@@ -11,12 +12,12 @@ const ROOT = join(import.meta.dirname, '../..')
 /** What each folder must not import: something that exists, so that only the wall can be the complaint. */
 const FORBIDDEN: Record<string, string> = {
   contract: 'chains/intent.ts',
-  chains: 'service/context.ts',
+  chains: 'service/context/context.ts',
   egress: 'contract/network.ts',
-  http: 'service/context.ts',
+  http: 'service/context/context.ts',
   postgres: 'contract/network.ts',
-  web: 'service/context.ts',
-  bff: 'service/context.ts',
+  web: 'service/context/context.ts',
+  bff: 'service/context/context.ts',
   service: 'web/main.tsx',
   devnet: 'web/main.tsx',
 }
@@ -54,16 +55,26 @@ const plants: Plant[] = [
   { ...plant('contract', ['process to tsc', 'export const one: unknown = process'], /TS2591|TS2304/), by: 'types' },
   { ...plant('contract', ['document to tsc', 'export const one: unknown = document'], /TS2584|TS2304/), by: 'types' },
   ...SERVER_FOLDERS.map((folder): Plant => ({ ...plant(folder, ['document to tsc', 'export const one: unknown = document'], /TS2584|TS2304/), by: 'types' })),
-  inside('service/routes', ['a query in a route', `import { payment } from '../db/schema/payment.ts'\nexport const one = payment`]),
-  inside('service/routes', ['a chain in a route', `import type { Chain } from '../chains/chain.ts'\nexport type One = Chain`]),
-  inside('service/db', ['a rule in the database folder', `import type { Context } from '../context.ts'\nexport type One = Context`]),
+  {
+    ...inside('service/api', ['a query and a chain in a handler', `import type { Chain } from '../chains/chain.ts'\nexport type One = Chain`]),
+    path: 'src/service/api/handlers.ts',
+  },
+  inside('service/db', ['a rule in the database folder', `import type { Context } from '../context/context.ts'\nexport type One = Context`]),
   inside('service/chains/evm', ['Solana on the EVM side', `import { Connection } from '@solana/web3.js'\nexport const one = Connection`]),
   inside('service/chains/solana', ['EVM on the Solana side', `import { createPublicClient } from 'viem'\nexport const one = createPublicClient`]),
   inside('chains/evm', ['Solana on the EVM side', `import * as other from '../solana/decode.ts'\nexport const one = other`]),
   inside('chains/solana', ['EVM on the Solana side', `import * as other from '../evm/decode.ts'\nexport const one = other`]),
-  inside('web/pages/overview', ['wallet code on a page that only reads', `import { loadStack } from '../../wallet/stack.ts'\nexport const one = loadStack`]),
+  inside('web/pages/overview', ['wallet code on a page that only reads', `import { payEvm } from '../../wallet/evm/pay.ts'\nexport const one = payEvm`]),
   inside('web/shell', ['a wallet library in the shell', `import { createConfig } from 'wagmi'\nexport const one = createConfig`]),
   inside('web/ui', ['a query in the design system', `import { useQuery } from '@tanstack/react-query'\nexport const one = useQuery`]),
+  ...Object.entries(PROGRAMS).flatMap(([program, { layers = [] }]) =>
+    layers.flat().flatMap((layer): Plant[] => {
+      const [above] = layersAbove(layers, layer)
+      if (above === undefined) return []
+      const target = `${'../'.repeat(layer.split('/').length)}${above}/one.ts`
+      return [inside(`${program}/${layer}`, [`an import of ${above}`, `import type { One } from '${target}'\nexport type Two = One`])]
+    }),
+  ),
 ]
 
 /** A type checker over everything, beside other tests that compute. */

@@ -43,7 +43,7 @@ test('each image holds every folder that its program may import', async () => {
 
 test('the composition sets only variables that a program reads, and mounts only its own files', async () => {
   const compose = await read('deploy/containers/compose.yaml')
-  const configs = `${await read('src/service/config.ts')}${await read('src/bff/config.ts')}`
+  const configs = `${await read('src/service/context/config.ts')}${await read('src/bff/config/config.ts')}`
   const set = [...compose.matchAll(/^ {6}([A-Z][A-Z_]+): /gm)].map(([, name = '']) => name).filter((name) => !name.startsWith('POSTGRES_'))
   expect(set.length).toBeGreaterThan(5)
   expect(set.filter((name) => !new RegExp(`\\b${name}\\b`).test(configs))).toEqual([])

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CACHE, contentSecurityPolicy, siteHeaders } from '#contract/site-headers.ts'
 import { freePort } from '#devnet/ports.ts'
 import { DIST, ensureBuilt } from '#devnet/web/build.ts'
-import { routes } from '#web/paths.ts'
+import { routes } from '#web/router/paths.ts'
 import { findBrowser } from './browser.ts'
 
 /** Every recipe for a static host says what src/contract/site-headers.ts says; nginx and Caddy are really started with theirs and looked at with a browser. */

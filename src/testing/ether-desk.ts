@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { receivePayment } from '#service/proofs/receive.ts'
+import { receivePayment } from '#service/settlement/receive.ts'
 import { startEvm } from './local-chains.ts'
 import { proveTxid, type EvmProof } from './proofs.ts'
 import { openContext } from './service-context.ts'

@@ -1,6 +1,6 @@
 import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts'
 import type { HostedIntent } from '#contract/hosted-intent.ts'
-import type { HostedRule } from '#bff/hosted/rules.ts'
+import type { HostedRule } from '#bff/config/hosted-rules.ts'
 import { createWallet } from '#service/wallets/create-wallet.ts'
 import { Desk } from './desk.ts'
 import { evmWallet, type Answer, type Browser } from './desk-browser.ts'

@@ -7,7 +7,7 @@ import { createTestClient, http, publicActions, type Hex, type HttpTransport, ty
 import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 'viem/accounts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Network } from '#contract/network.ts'
-import { startSurfnet } from '#devnet/solana/surfnet.ts'
+import { startSurfnet } from '#devnet/nodes/solana/surfnet.ts'
 
 /** Real nodes for the tests of the service, bare: an EVM node that mines when it is told to, a Solana node with slots as short as wanted. */
 

@@ -2,9 +2,9 @@ import { createWalletClient, http, parseEther, parseTransaction, toHex, type Hex
 import type { PrivateKeyAccount } from 'viem/accounts'
 import type { Network } from '#contract/network.ts'
 import { readPaymentBody } from '#service/payments/status.ts'
-import { receivePayment } from '#service/proofs/receive.ts'
-import { buildSettlement } from '#service/settlements/build.ts'
-import { followOnce } from '#service/watchers/follow.ts'
+import { receivePayment } from '#service/settlement/receive.ts'
+import { buildSettlement } from '#service/settlement/self/build.ts'
+import { followOnce } from '#service/monitor/follow.ts'
 import type { EvmFixture } from './local-chains.ts'
 import { eventually, openContext } from './service-context.ts'
 

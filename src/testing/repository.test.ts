@@ -21,12 +21,7 @@ beforeAll(async () => {
   for (const path of paths) if (TEXT.test(path) && !/(^|\/)node_modules\//.test(path)) files.set(path, await readFile(join(ROOT, path), 'utf8'))
 })
 
-const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 const within = (pattern: RegExp) => [...files].filter(([path]) => pattern.test(path))
-
-test.each(Object.keys(endpoints))('the endpoint %s has a route file of its name', (name) => {
-  expect(files.has(`src/service/routes/${kebab(name)}.ts`)).toBe(true)
-})
 
 test.each(Object.entries(endpoints).filter(([, { audience }]) => audience === 'browser'))(
   'the browser calls the endpoint %s, or the document for integrators says who does',

@@ -1,6 +1,6 @@
 import { SCOPES } from '#contract/api-key.ts'
 import { createBff, type RunningBff } from '#bff/bff.ts'
-import { toConfig } from '#bff/config.ts'
+import { toConfig } from '#bff/config/config.ts'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { ApiReply } from './api-client.ts'
 import { Browser, type Answer } from './desk-browser.ts'

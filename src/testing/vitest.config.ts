@@ -5,7 +5,7 @@ import { LongestFirst } from './longest-first.ts'
 import { VitestReport } from './vitest-report.ts'
 
 /** They read files and start nothing. */
-const REPOSITORY = ['repository', 'documents', 'dependencies', 'stories'].map((name) => `src/testing/${name}.test.ts`)
+const REPOSITORY = ['repository', 'documents', 'dependencies', 'stories', 'import-rules'].map((name) => `src/testing/${name}.test.ts`)
 const shared = { environment: 'node', setupFiles: ['src/testing/setup.ts'] }
 
 /**

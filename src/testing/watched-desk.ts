@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { buildTransaction } from '#service/payments/build.ts'
 import { readPaymentBody } from '#service/payments/status.ts'
-import { startWatchers } from '#service/watchers/start.ts'
+import { startWatchers } from '#service/monitor/start.ts'
 import { signBuilt, startEvm } from './local-chains.ts'
 import { eventually, openContext } from './service-context.ts'
 

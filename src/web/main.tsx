@@ -1,12 +1,12 @@
 import './styles.css'
 import { createRoot } from 'react-dom/client'
 import { configureClient } from './api/client.ts'
-import { App } from './App.tsx'
-import { loadConfig } from './config.ts'
+import { App } from './app/App.tsx'
+import { loadConfig } from './app/config.ts'
 import { startLanguage } from './locales/language.ts'
 import { Translated } from './locales/Translated.tsx'
 import { getLocation } from './router/location.ts'
-import { preloadPage } from './router/pages.ts'
+import { preloadPage } from './app/pages.ts'
 
 const element = document.getElementById('root')
 if (!element) throw new Error('index.html has no #root.')

@@ -4,6 +4,9 @@ import { session, sessionPayment } from './schema.ts'
 
 export type SessionRow = typeof session.$inferSelect
 
+/** A session that stands. Whether it is the operator's follows from its wallets and the configuration, each time it is read. */
+export type OpenSession = { id: string; wallets: string[]; operator: boolean; expiresAt: Date }
+
 export async function insertSession(db: Database, row: SessionRow): Promise<void> {
   await db.insert(session).values(row)
 }

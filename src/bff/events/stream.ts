@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Beat } from '#contract/event.ts'
-import type { OpenSession } from '../session/open-session.ts'
+import type { OpenSession } from '../db/sessions.ts'
 import type { EventHub } from './hub.ts'
 import type { RingEvent } from './ring.ts'
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Logger } from 'pino'
 import { ProblemError } from '#contract/problem.ts'
-import type { OpenSession } from '../session/open-session.ts'
+import type { OpenSession } from '../db/sessions.ts'
 import type { EventHub } from './hub.ts'
 import { Stream } from './stream.ts'
 

@@ -1,15 +1,15 @@
 import { formatAmount } from '#contract/amount.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { setRefused, setSent } from '../db/hosted.ts'
 import type { HostedRow } from '../db/hosted.ts'
-import type { Visitor } from '../http/visitor.ts'
-import { spender } from '../routes/rule.ts'
+import type { Visitor } from '../session/visitor.ts'
+import { spender } from '../session/rule.ts'
 import { ForwardedProblem } from '../upstream/problem.ts'
 import { refuseHosted } from './refuse.ts'
-import { findRule } from './rules.ts'
-import type { HostedRule } from './rules.ts'
+import { findRule } from '../config/hosted-rules.ts'
+import type { HostedRule } from '../config/hosted-rules.ts'
 
 export type Outcome = { state: 'sent' | 'unknown'; paymentId: string | null }
 type Asking = { context: Context; visitor: Visitor; requestId: string }

@@ -1,6 +1,6 @@
 import type { HostedIntent } from '#contract/hosted-intent.ts'
 import type { HostedRow } from '../db/hosted.ts'
-import type { HostedRule } from './rules.ts'
+import type { HostedRule } from '../config/hosted-rules.ts'
 
 /** What has to be signed, from what is kept. */
 export function intentOf(row: HostedRow, { asset }: HostedRule): HostedIntent {

@@ -1,7 +1,7 @@
 import { readLink } from '#contract/payment-link.ts'
 import type { LinkState, LinkTerms } from '#contract/payment-link.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { countPayments, findLink } from '../db/links.ts'
 import type { LinkCounts, LinkRow } from '../db/links.ts'
 import { isGenuine } from './keys.ts'

@@ -1,7 +1,7 @@
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { setPaymentStatus, unsettledPayments } from '../db/links.ts'
-import { spender } from '../routes/rule.ts'
-import type { Visitor } from '../http/visitor.ts'
+import { spender } from '../session/rule.ts'
+import type { Visitor } from '../session/visitor.ts'
 
 /** So many payments a request asks for; the rest comes with the next. */
 const MOST = 50

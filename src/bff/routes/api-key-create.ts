@@ -1,7 +1,7 @@
 import { requireKeyApproval } from '../session/key-approval.ts'
 import { requireConfirmation } from './confirmed-key.ts'
-import { onward, requireOperator, spender } from './rule.ts'
-import type { Rule } from './rule.ts'
+import { onward, requireOperator, spender } from '../session/rule.ts'
+import type { Rule } from '../session/rule.ts'
 
 /** The new key passes through once: answers are kept by nobody, logged by nobody, and a repetition gets none. */
 export const apiKeyCreate: Rule<'apiKeyCreate'> = async (call) => {

@@ -1,6 +1,6 @@
 import { readConfirmedKey } from './confirmed-key.ts'
-import { onward, spender } from './rule.ts'
-import type { Rule } from './rule.ts'
+import { onward, spender } from '../session/rule.ts'
+import type { Rule } from '../session/rule.ts'
 
 export const apiKeyDelete: Rule<'apiKeyDelete'> = async (call) => {
   const { context, visitor, input } = call

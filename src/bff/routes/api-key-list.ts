@@ -1,5 +1,5 @@
-import { onward, requireOperator, spender } from './rule.ts'
-import type { Rule } from './rule.ts'
+import { onward, requireOperator, spender } from '../session/rule.ts'
+import type { Rule } from '../session/rule.ts'
 
 /** The operator's. This program's own key is in the list without its hint. */
 export const apiKeyList: Rule<'apiKeyList'> = async (call) => {

@@ -1,8 +1,8 @@
 import { rotationOf } from '#contract/key-approval.ts'
 import { requireKeyApproval } from '../session/key-approval.ts'
 import { readConfirmedKey } from './confirmed-key.ts'
-import { onward, spender } from './rule.ts'
-import type { Rule } from './rule.ts'
+import { onward, spender } from '../session/rule.ts'
+import type { Rule } from '../session/rule.ts'
 
 export const apiKeyRotate: Rule<'apiKeyRotate'> = async (call) => {
   const { context, visitor, input, approval } = call

@@ -1,10 +1,10 @@
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { insertSessionPayment } from '../db/sessions.ts'
-import type { Visitor } from '../http/visitor.ts'
+import type { Visitor } from '../session/visitor.ts'
 import { startAnonymousSession } from '../session/start-session.ts'
 import { createId } from '../session/random.ts'
 import type { UpstreamReply, UpstreamRequest } from '../upstream/upstream.ts'
-import { spender } from './rule.ts'
+import { spender } from '../session/rule.ts'
 
 type Wanted = {
   context: Context

@@ -2,8 +2,8 @@ import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import { CONFIRM_HEADER } from '#contract/desk-endpoints.ts'
 import type { EndpointName } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
-import { notFound, onward, requireOperator, spender } from './rule.ts'
-import type { Call } from './rule.ts'
+import { notFound, onward, requireOperator, spender } from '../session/rule.ts'
+import type { Call } from '../session/rule.ts'
 
 /** @throws ProblemError `INVALID_PARAMETERS` unless the name was typed as it is */
 export function requireConfirmation(typed: string | undefined, name: string): void {

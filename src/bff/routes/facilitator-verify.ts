@@ -1,5 +1,5 @@
-import { onward, requirePayee, spender } from './rule.ts'
-import type { Rule } from './rule.ts'
+import { onward, requirePayee, spender } from '../session/rule.ts'
+import type { Rule } from '../session/rule.ts'
 
 /** Whether a proof is good now: for its payee, or the operator. It only reads, so asking often uses nothing up but the budget. */
 export const facilitatorVerify: Rule<'facilitatorVerify'> = async (call) => {

@@ -6,11 +6,11 @@ import { recipientProblem } from '#contract/reason-problems.ts'
 import { readRecipient } from '#contract/recipient.ts'
 import { insertIntent, spentToday } from '../db/hosted.ts'
 import { refuseHosted } from '../hosted/refuse.ts'
-import { findRule } from '../hosted/rules.ts'
-import type { HostedRule } from '../hosted/rules.ts'
+import { findRule } from '../config/hosted-rules.ts'
+import type { HostedRule } from '../config/hosted-rules.ts'
 import { createNonce } from '../session/random.ts'
-import type { OwnCall, OwnRule } from './own-rule.ts'
-import { requireOperator } from './rule.ts'
+import type { OwnCall, OwnRule } from '../session/own-rule.ts'
+import { requireOperator } from '../session/rule.ts'
 
 /** Long enough to read and sign it, short enough that a signature found later is worth nothing. */
 const VALID_MS = 5 * 60_000

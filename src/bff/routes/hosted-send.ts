@@ -1,17 +1,17 @@
 import { findIntent, takeIntent } from '../db/hosted.ts'
 import type { HostedRow } from '../db/hosted.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { insertSessionPayment } from '../db/sessions.ts'
 import { carryOut, reconcile } from '../hosted/carry-out.ts'
 import type { Outcome } from '../hosted/carry-out.ts'
 import { intentOf } from '../hosted/intent-of.ts'
 import { isIntentSigned } from '../hosted/is-signed.ts'
 import { refuseHosted } from '../hosted/refuse.ts'
-import { findRule } from '../hosted/rules.ts'
+import { findRule } from '../config/hosted-rules.ts'
 import { hashCookieValue } from '../session/random.ts'
-import type { OpenSession } from '../session/open-session.ts'
-import type { OwnCall, OwnRule } from './own-rule.ts'
-import { requireOperator } from './rule.ts'
+import type { OpenSession } from '../db/sessions.ts'
+import type { OwnCall, OwnRule } from '../session/own-rule.ts'
+import { requireOperator } from '../session/rule.ts'
 
 /**
  * Pays from a managed wallet: an operator's session, and a fresh signature over exactly this payment. It is taken once; the same request

@@ -1,6 +1,6 @@
 import { spentToday } from '../db/hosted.ts'
-import type { OwnRule } from './own-rule.ts'
-import { requireOperator } from './rule.ts'
+import type { OwnRule } from '../session/own-rule.ts'
+import { requireOperator } from '../session/rule.ts'
 
 export const hostedWallets: OwnRule<'hostedWallets'> = async ({ context, visitor }) => {
   requireOperator(visitor)

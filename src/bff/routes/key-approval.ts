@@ -1,5 +1,5 @@
 import { issueKeyApproval } from '../session/key-approval.ts'
-import type { OwnRule } from './own-rule.ts'
+import type { OwnRule } from '../session/own-rule.ts'
 
 /** The text to be signed before a key is made or replaced. */
 export const keyApproval: OwnRule<'keyApproval'> = async ({ context, visitor, body }) => {

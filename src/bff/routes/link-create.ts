@@ -1,7 +1,7 @@
 import { createLink } from '../links/create-link.ts'
 import { describeLink } from '../links/describe-link.ts'
-import type { OwnRule } from './own-rule.ts'
-import { requireOperator } from './rule.ts'
+import type { OwnRule } from '../session/own-rule.ts'
+import { requireOperator } from '../session/rule.ts'
 
 export const linkCreate: OwnRule<'linkCreate'> = async ({ context, visitor, body }) => {
   const operator = requireOperator(visitor)

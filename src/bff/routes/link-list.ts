@@ -1,8 +1,8 @@
 import { countPayments, listLinks } from '../db/links.ts'
 import { describeLink } from '../links/describe-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
-import type { OwnRule } from './own-rule.ts'
-import { requireOperator } from './rule.ts'
+import type { OwnRule } from '../session/own-rule.ts'
+import { requireOperator } from '../session/rule.ts'
 
 const MOST = 500
 

@@ -4,14 +4,14 @@ import { LosslessNumber } from '#contract/json.ts'
 import { findAsset } from '#contract/network.ts'
 import type { LinkTerms } from '#contract/payment-link.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { fillPlace, findPlace, leavePlace, takePlace } from '../db/links.ts'
 import type { LinkPaymentRow, NewPlace } from '../db/links.ts'
 import { countsOf, openLink, refuseLink, stateOf } from '../links/open-link.ts'
 import type { OpenedLink } from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
 import { buildPayment } from './build-payment.ts'
-import type { OwnCall, OwnReply, OwnRule } from './own-rule.ts'
+import type { OwnCall, OwnReply, OwnRule } from '../session/own-rule.ts'
 
 /**
  * Anybody may have the payment of a link built, as the link says it. A place is taken before the service is asked, so that a link for one

@@ -1,6 +1,6 @@
 import { countsOf, openLink, stateOf } from '../links/open-link.ts'
 import { refreshPayments } from '../links/refresh.ts'
-import type { OwnRule } from './own-rule.ts'
+import type { OwnRule } from '../session/own-rule.ts'
 
 /** For anybody who holds the link. */
 export const linkRead: OwnRule<'linkRead'> = async ({ context, visitor, body, requestId }) => {

@@ -1,8 +1,8 @@
 import { setWithdrawn } from '../db/links.ts'
 import { describeLink } from '../links/describe-link.ts'
 import { countsOf } from '../links/open-link.ts'
-import type { OwnCall, OwnRule } from './own-rule.ts'
-import { notFound, requireOperator } from './rule.ts'
+import type { OwnCall, OwnRule } from '../session/own-rule.ts'
+import { notFound, requireOperator } from '../session/rule.ts'
 
 export const linkWithdraw: OwnRule<'linkWithdraw'> = (call) => withdraw(call, call.context.now())
 

@@ -1,10 +1,10 @@
 import { ProblemError } from '#contract/problem.ts'
 import { changeNotes, countLabels, findNotes } from '../db/notes.ts'
 import type { NoteRow } from '../db/notes.ts'
-import type { OpenSession } from '../session/open-session.ts'
-import type { OwnRule } from './own-rule.ts'
+import type { OpenSession } from '../db/sessions.ts'
+import type { OwnRule } from '../session/own-rule.ts'
 import { readPayment } from './read-payment.ts'
-import { notFound, requireWallet } from './rule.ts'
+import { notFound, requireWallet } from '../session/rule.ts'
 
 /** The operators of a desk keep one set of notes. */
 const DESK = 'desk'

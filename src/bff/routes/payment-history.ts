@@ -1,5 +1,5 @@
-import { notFound, onward, requireWallet, spender } from './rule.ts'
-import type { Rule } from './rule.ts'
+import { notFound, onward, requireWallet, spender } from '../session/rule.ts'
+import type { Rule } from '../session/rule.ts'
 
 /** Of a wallet the session proved; the operator's, of any. */
 export const paymentHistory: Rule<'paymentHistory'> = async (call) => {

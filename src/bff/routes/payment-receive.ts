@@ -1,5 +1,5 @@
-import { onward, requireOperator, spender } from './rule.ts'
-import type { Rule } from './rule.ts'
+import { onward, requireOperator, spender } from '../session/rule.ts'
+import type { Rule } from '../session/rule.ts'
 
 /** Beside the time the caller gives the service, what the way there and back takes. */
 const ROUND_TRIP_MS = 5_000

@@ -1,6 +1,6 @@
 import { readPayment } from './read-payment.ts'
-import { requireSession } from './rule.ts'
-import type { Rule } from './rule.ts'
+import { requireSession } from '../session/rule.ts'
+import type { Rule } from '../session/rule.ts'
 import { awaitsVerification, verifySender } from './verify-orders.ts'
 
 /** A session that has proven the sender of a payment it made since is the evidence that a transfer may wait for: the service is told, and asked again. */

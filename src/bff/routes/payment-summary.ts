@@ -1,5 +1,5 @@
-import { onward, requireWallet, spender } from './rule.ts'
-import type { Rule } from './rule.ts'
+import { onward, requireWallet, spender } from '../session/rule.ts'
+import type { Rule } from '../session/rule.ts'
 import { walletsOf } from './wallets-of.ts'
 
 export const paymentSummary: Rule<'paymentSummary'> = async (call) => {

@@ -1,10 +1,10 @@
-import type { Context } from '../context.ts'
-import type { Visitor } from '../http/visitor.ts'
+import type { Context } from '../context/context.ts'
+import type { Visitor } from '../session/visitor.ts'
 import { maySee } from '../session/open-session.ts'
-import type { OpenSession } from '../session/open-session.ts'
+import type { OpenSession } from '../db/sessions.ts'
 import { ForwardedProblem } from '../upstream/problem.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'
-import { notFound, spender } from './rule.ts'
+import { notFound, spender } from '../session/rule.ts'
 
 type Wanted = { context: Context; visitor: Visitor; session: OpenSession; paymentId: string; requestId: string }
 

@@ -6,8 +6,8 @@ import { isPaid, isPaymentId } from '#contract/payment.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { UpstreamRequest } from '../upstream/upstream.ts'
 import { readPayment } from './read-payment.ts'
-import { requireWallet } from './rule.ts'
-import type { Call } from './rule.ts'
+import { requireWallet } from '../session/rule.ts'
+import type { Call } from '../session/rule.ts'
 
 type Original = EndpointResponse<'paymentStatus'>
 

@@ -1,7 +1,7 @@
 import { deleteOtherSessions, findSessionsOf } from '../db/sessions.ts'
 import { IDLE_MS } from '../session/open-session.ts'
-import type { OwnRule } from './own-rule.ts'
-import { requireWallet } from './rule.ts'
+import type { OwnRule } from '../session/own-rule.ts'
+import { requireWallet } from '../session/rule.ts'
 
 /** Where the wallets of this session are signed in, here and elsewhere. */
 export const sessionList: OwnRule<'sessionList'> = async ({ context, visitor }) => {

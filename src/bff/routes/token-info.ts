@@ -1,5 +1,5 @@
-import { onward, spender } from './rule.ts'
-import type { Rule } from './rule.ts'
+import { onward, spender } from '../session/rule.ts'
+import type { Rule } from '../session/rule.ts'
 
 /** For anybody: it says what every node of the chain says. */
 export const tokenInfo: Rule<'tokenInfo'> = (call) =>

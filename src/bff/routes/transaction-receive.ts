@@ -1,5 +1,5 @@
-import { onward, requirePayee, spender } from './rule.ts'
-import type { Rule } from './rule.ts'
+import { onward, requirePayee, spender } from '../session/rule.ts'
+import type { Rule } from '../session/rule.ts'
 
 /** The service looks at the chain before it builds. */
 const WITHIN_MS = 45_000

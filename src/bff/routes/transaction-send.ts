@@ -4,11 +4,11 @@ import { familyOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { recipientProblem } from '#contract/reason-problems.ts'
 import { readRecipient } from '#contract/recipient.ts'
-import type { BffConfig } from '../config.ts'
+import type { BffConfig } from '../config/config.ts'
 import { buildPayment } from './build-payment.ts'
 import { fieldsOf, refuseSenderVerified } from './own-fields.ts'
 import { refundRequest } from './refund.ts'
-import type { Rule } from './rule.ts'
+import type { Rule } from '../session/rule.ts'
 
 type Body = EndpointInput<'transactionSend'>['body']
 

@@ -1,8 +1,8 @@
 import { verifiedScope } from './build-payment.ts'
 import { fieldsOf, refuseSenderVerified } from './own-fields.ts'
 import { readPayment } from './read-payment.ts'
-import { onward, requireSession, spender } from './rule.ts'
-import type { Rule } from './rule.ts'
+import { onward, requireSession, spender } from '../session/rule.ts'
+import type { Rule } from '../session/rule.ts'
 
 /**
  * Only who made a payment or is part of it reports it: a report of a stranger would send the service looking for a wrong transaction.

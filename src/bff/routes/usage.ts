@@ -1,5 +1,5 @@
-import { onward, requireOperator, spender } from './rule.ts'
-import type { Rule } from './rule.ts'
+import { onward, requireOperator, spender } from '../session/rule.ts'
+import type { Rule } from '../session/rule.ts'
 
 /** How the account's keys are used: the operator's. */
 export const usage: Rule<'usage'> = async (call) => {

@@ -1,12 +1,12 @@
 import type { EndpointResponse } from '#contract/endpoints.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { findPaymentsFrom, hasSessionPayment } from '../db/sessions.ts'
-import type { Visitor } from '../http/visitor.ts'
-import type { OpenSession } from '../session/open-session.ts'
+import type { Visitor } from '../session/visitor.ts'
+import type { OpenSession } from '../db/sessions.ts'
 import type { UpstreamReply } from '../upstream/upstream.ts'
 import { verifiedScope } from './build-payment.ts'
 import { readPayment } from './read-payment.ts'
-import { spender } from './rule.ts'
+import { spender } from '../session/rule.ts'
 
 /** How many of its payments a session verifies after a sign-in; later ones are verified when they are read or reported. */
 const MOST = 10

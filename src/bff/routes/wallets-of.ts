@@ -1,5 +1,5 @@
-import type { OpenSession } from '../session/open-session.ts'
-import { notFound } from './rule.ts'
+import type { OpenSession } from '../db/sessions.ts'
+import { notFound } from '../session/rule.ts'
 
 /**
  * The wallets a list is about. Without naming any: the operator's is the whole account, anyone else's are the wallets of the session.

@@ -1,10 +1,10 @@
 import { parseAddress } from '#contract/address.ts'
 import { APPROVAL_HEADER, APPROVAL_TAIL, isApprovalOf, keyApprovalText, type KeyDeed } from '#contract/key-approval.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { insertChallenge, takeChallenge } from '../db/challenges.ts'
-import type { Visitor } from '../http/visitor.ts'
-import { requireOperator } from '../routes/rule.ts'
+import type { Visitor } from './visitor.ts'
+import { requireOperator } from './rule.ts'
 import { createId, createNonce, hashCookieValue } from './random.ts'
 import { isSigned } from './challenge.ts'
 

@@ -1,8 +1,8 @@
 import { isPaymentId } from '#contract/payment.ts'
 import type { Session } from '#contract/desk-endpoints.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { extendSession, findSession, hasSessionPayment } from '../db/sessions.ts'
-import type { SessionRow } from '../db/sessions.ts'
+import type { OpenSession, SessionRow } from '../db/sessions.ts'
 import { readCookie, SESSION_COOKIE } from './cookie.ts'
 import { hashCookieValue } from './random.ts'
 
@@ -10,9 +10,6 @@ export const IDLE_MS = 30 * 60_000
 export const ABSOLUTE_MS = 12 * 3_600_000
 /** The idle limit moves at most this often: a busy page is not a write a request. */
 const EXTEND_EVERY_MS = 60_000
-
-/** A session that stands. Whether it is the operator's follows from its wallets and the configuration, each time anew. */
-export type OpenSession = { id: string; wallets: string[]; operator: boolean; expiresAt: Date }
 
 export function toOpenSession(row: SessionRow, operatorWallets: readonly string[]): OpenSession {
   return {

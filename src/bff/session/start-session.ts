@@ -1,11 +1,10 @@
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { findSession, insertSession, replaceSession } from '../db/sessions.ts'
-import type { SessionRow } from '../db/sessions.ts'
+import type { OpenSession, SessionRow } from '../db/sessions.ts'
 import { readCookie, SESSION_COOKIE, setCookie } from './cookie.ts'
 import type { CookieSite } from './cookie.ts'
 import { ABSOLUTE_MS, IDLE_MS, toOpenSession } from './open-session.ts'
-import type { OpenSession } from './open-session.ts'
 import { createCookieValue, createId, hashCookieValue } from './random.ts'
 
 /** As many as one list of payments takes. */

@@ -2,7 +2,7 @@ import { keccak256, type Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { buildPayment } from '#chains/evm/build.ts'
 import { NATIVE_ETH } from '#contract/network.ts'
-import { EVM_CHAIN_ID, type EvmNode } from '../evm.ts'
+import { EVM_CHAIN_ID, type EvmNode } from '../nodes/evm.ts'
 import type { Outcome } from './outcome.ts'
 import type { PlannedPayment } from './plan.ts'
 

@@ -1,6 +1,6 @@
 import bs58 from 'bs58'
 import type { Family } from '#contract/address.ts'
-import type { Wallet, Wallets } from '../wallets.ts'
+import type { Wallet, Wallets } from '../nodes/wallets.ts'
 import { Random } from './random.ts'
 
 export const SEED_DAYS = 60

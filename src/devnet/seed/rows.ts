@@ -3,7 +3,7 @@ import type { EventSource, PaymentStatus } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import type { EventRecord, NewPayment } from '#service/db/payments.ts'
 import { event, payment } from '#service/db/schema/payment.ts'
-import { EVM_CHAIN_ID } from '../evm.ts'
+import { EVM_CHAIN_ID } from '../nodes/evm.ts'
 import type { Outcome } from './outcome.ts'
 
 type NewEvent = Omit<EventRecord, 'id' | 'kind' | 'draft'>

@@ -1,7 +1,7 @@
 import { familyOf, findAsset, type Asset, type Network } from '#contract/network.ts'
 import { USDC_DOMAIN_VERSION } from '../tokens/evm.ts'
 import { EIP3009_METHOD, NATIVE_TRANSFER_METHOD, PERMIT2_METHOD, SIGNED_TRANSACTION_METHOD, TXID_METHOD } from '#x402/methods.ts'
-import type { Product } from '../seller.ts'
+import type { Product } from './seller.ts'
 import { readPage } from './page.ts'
 import type { Offer } from './quote.ts'
 

@@ -1,5 +1,5 @@
 import { serve } from '@hono/node-server'
-import { createSeller } from '../seller.ts'
+import { createSeller } from './seller.ts'
 import { createCatalog } from './catalog.ts'
 import { readConfig } from './config.ts'
 import { readFeePayer } from './fee-payer.ts'

@@ -1,8 +1,8 @@
 import { encodeDeployData, encodeFunctionData, erc20Abi, getContractAddress, parseAbi, parseEther, parseGwei, parseUnits, type Address, type Hex } from 'viem'
 import type { Asset } from '#contract/network.ts'
 import { exactPermit2Proxy, multicall3, permit2, usdCoin, wrappedEther } from '../artifacts/load.ts'
-import type { EvmNode } from '../evm.ts'
-import { deployer } from '../wallets.ts'
+import type { EvmNode } from '../nodes/evm.ts'
+import { deployer } from '../nodes/wallets.ts'
 
 const owner = deployer().evm
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Keypair, PublicKey, type Connection } from '@solana/web3.js'
 import * as v from 'valibot'
 import type { Asset } from '#contract/network.ts'
-import { deployer } from '../wallets.ts'
+import { deployer } from '../nodes/wallets.ts'
 
 const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 const ASSOCIATED_TOKEN_PROGRAM = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')

@@ -5,7 +5,7 @@ import { extname, join, normalize, sep } from 'node:path'
 import type { Network } from '#contract/network.ts'
 import { chainIdOf, familyOf } from '#contract/network.ts'
 import { CACHE, siteHeaders } from '#contract/site-headers.ts'
-import type { Wallets } from '../wallets.ts'
+import type { Wallets } from '../nodes/wallets.ts'
 import { DEMO_WALLET, DIST } from './build.ts'
 import { reachedOrigins } from './policy.ts'
 

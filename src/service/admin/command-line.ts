@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import * as v from 'valibot'
 import { PLANS, SCOPES, type Plan, type Scope } from '#contract/api-key.ts'
 import type { Database } from '#postgres/open.ts'
-import type { KeyVault } from '../wallets/vault.ts'
+import type { KeyVault } from '../context/vault.ts'
 
 /** A command line that cannot be followed; told without a stack. */
 export class UsageError extends Error {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { signBuilt, startEvm, startGate, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
 import { eventually, openContext } from '#testing/service-context.ts'
 import { buildTransaction } from '../payments/build.ts'
-import { reportSubmitted } from '../payments/report.ts'
+import { reportSubmitted } from '../monitor/report.ts'
 import { readPaymentBody } from '../payments/status.ts'
-import { startWatchers } from '../watchers/start.ts'
-import { createChains } from './create.ts'
+import { startWatchers } from '../monitor/start.ts'
+import { createChains } from '../create-chains.ts'
 
 let evm: EvmFixture
 let solana: SolanaFixture

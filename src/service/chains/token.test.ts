@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { usdCoin, wrappedEther } from '#devnet/artifacts/load.ts'
 import { startEvm, startSolana, type EvmFixture, type SolanaFixture } from '#testing/local-chains.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { readTokenInfo } from '../payments/token-info.ts'
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'

@@ -9,16 +9,16 @@ import { endpoints } from '#contract/endpoints.ts'
 import { startEvm, startSolana } from '#testing/local-chains.ts'
 import { createTestDatabase, ENGINES } from '#testing/postgres.ts'
 import { createTestKey } from '#testing/service-app.ts'
-import { toConfig } from '../config.ts'
+import { toConfig } from '../context/config.ts'
 import { createService, type RunningService } from '../service.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
 import { lines } from './lines.ts'
 import { limitLines } from './lines/limits.ts'
 import { unaskedLines } from './lines/unasked.ts'
-import { createProbe } from './probe.ts'
+import { createProbe } from './lines/probe.ts'
 import { formatReport } from './report.ts'
 import { runLines, type Result } from './run-lines.ts'
-import { OTHER_EVM_ADDRESS } from './samples.ts'
+import { OTHER_EVM_ADDRESS } from './lines/samples.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 
@@ -108,7 +108,7 @@ tells the options. In \`service/conformance/conformance.test.ts\` each line is a
 This file is written by that test: after a change run it once with \`--update\`.
 
 What HTTP alone cannot show is held elsewhere: that a transaction is found or given up after its last block height in
-\`service/watchers/evm.test.ts\` and \`service/watchers/solana.test.ts\`, what it contains in \`service/payments/build-evm.test.ts\` and
-\`service/payments/build-solana.test.ts\`, facilitators that hang or lie in \`service/proofs/remote.test.ts\`, the exact quotas of the plans in
+\`service/monitor/evm.test.ts\` and \`service/monitor/solana.test.ts\`, what it contains in \`service/payments/build-evm.test.ts\` and
+\`service/payments/build-solana.test.ts\`, facilitators that hang or lie in \`service/settlement/remote.test.ts\`, the exact quotas of the plans in
 \`service/limits/limits.test.ts\`, rotation with a grace in \`service/keys/keys.test.ts\`.
 `

@@ -1,4 +1,4 @@
-import type { Line } from './line.ts'
+import type { Line } from './lines/line.ts'
 import { historyLines } from './lines/history.ts'
 import { keyLines } from './lines/keys.ts'
 import { limitLines } from './lines/limits.ts'

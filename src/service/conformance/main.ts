@@ -1,9 +1,9 @@
 import { parseArgs } from 'node:util'
 import { lines } from './lines.ts'
-import { createProbe } from './probe.ts'
+import { createProbe } from './lines/probe.ts'
 import { formatReport } from './report.ts'
 import { runLines } from './run-lines.ts'
-import { OTHER_EVM_ADDRESS } from './samples.ts'
+import { OTHER_EVM_ADDRESS } from './lines/samples.ts'
 
 const USAGE = `Asks a running payment service line by line whether it keeps the specification, over HTTP only.
 

@@ -1,5 +1,5 @@
-import type { Facts, Finding, Line } from './line.ts'
-import type { Probe } from './probe.ts'
+import type { Facts, Finding, Line } from './lines/line.ts'
+import type { Probe } from './lines/probe.ts'
 
 export type Result = Omit<Line, 'run'> & Finding
 

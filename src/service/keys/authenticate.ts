@@ -1,7 +1,7 @@
 import { and, eq, gt, isNull, lt, or, sql } from 'drizzle-orm'
 import { PLANS, isApiKey, type Scope } from '#contract/api-key.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Actor } from '../context.ts'
+import type { Actor } from '../context/context.ts'
 import { account, apiKey } from '../db/schema/access.ts'
 import { hashKey } from './hash-key.ts'
 import { lowerPlan } from './plan-order.ts'

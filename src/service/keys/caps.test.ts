@@ -3,7 +3,7 @@ import { MOST_KEYS, MOST_KEYS_IN_ROTATION } from '#contract/api-key-body.ts'
 import { MOST_WALLETS } from '#contract/wallet.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
-import { routes } from '../routes/routes.ts'
+import { routes } from '../api/handlers.ts'
 
 const START = new Date('2026-01-01T00:00:00Z').getTime()
 const { apiKeyList, apiKeyCreate, apiKeyRotate, apiKeyDelete, walletCreate, walletList } = routes

@@ -1,6 +1,6 @@
 import { ProblemError } from '#contract/problem.ts'
 import type { EndpointReply } from '#contract/endpoints.ts'
-import type { Actor, Context } from '../context.ts'
+import type { Actor, Context } from '../context/context.ts'
 import { readKey } from './read-keys.ts'
 import { revokeKey } from './revoke-key.ts'
 

@@ -1,6 +1,6 @@
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Actor, Context } from '../context.ts'
+import type { Actor, Context } from '../context/context.ts'
 import { createKey } from './create-key.ts'
 import { readKey } from './read-keys.ts'
 import { requireGrant } from './require-grant.ts'

@@ -4,7 +4,7 @@ import { isApiKey, type Scope } from '#contract/api-key.ts'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { account, apiKey } from '../db/schema/access.ts'
-import { routes } from '../routes/routes.ts'
+import { routes } from '../api/handlers.ts'
 import { rotateKey } from './rotate-key.ts'
 
 const START = new Date('2026-01-01T00:00:00Z').getTime()

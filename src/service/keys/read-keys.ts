@@ -1,6 +1,6 @@
 import type { ApiKeyRow } from '#contract/api-key-body.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Actor, Context } from '../context.ts'
+import type { Actor, Context } from '../context/context.ts'
 import { describeKey } from './describe-key.ts'
 import { listKeys } from './list-keys.ts'
 

@@ -1,5 +1,5 @@
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
-import type { Actor, Context } from '../context.ts'
+import type { Actor, Context } from '../context/context.ts'
 import { readKey } from './read-keys.ts'
 import { requireGrant } from './require-grant.ts'
 import { rotateKey } from './rotate-key.ts'

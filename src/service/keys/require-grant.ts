@@ -1,6 +1,6 @@
 import type { Scope } from '#contract/api-key.ts'
 import { ProblemError } from '#contract/problem.ts'
-import type { Actor } from '../context.ts'
+import type { Actor } from '../context/context.ts'
 
 /**
  * A key hands out nothing that it does not have itself.

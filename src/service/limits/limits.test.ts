@@ -8,7 +8,7 @@ import { sweep } from '../housekeeping.ts'
 import { authenticate } from '../keys/authenticate.ts'
 import { createKey } from '../keys/create-key.ts'
 import { CHARGED_MS, leaseTokens } from './lease-tokens.ts'
-import { limitsOf } from './limits-of.ts'
+import { limitsOf } from '../api/limits-of.ts'
 import { Limits } from './limits.ts'
 
 describe.each(ENGINES)('limits on %s', (engine) => {

@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import type { Authorization } from '#chains/evm/authorization.ts'
 import type { Chain } from '../chains/chain.ts'
 import type { Contracts, Ending } from '../chains/contracts.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 
 /** Later than any block. */

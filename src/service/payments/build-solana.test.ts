@@ -5,7 +5,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
-import type { Actor, Context } from '../context.ts'
+import type { Actor, Context } from '../context/context.ts'
 import { buildTransaction } from './build.ts'
 
 const SOL = 1_000_000_000n

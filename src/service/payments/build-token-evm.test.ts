@@ -6,7 +6,7 @@ import type { Asset, Network } from '#contract/network.ts'
 import { startEvm, type EvmFixture } from '#testing/local-chains.ts'
 import { balanceOnEvm, issueOddToken, issueUsdc, ODDITIES, transferData, type Oddity } from '#testing/local-tokens.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
-import type { Actor, Context } from '../context.ts'
+import type { Actor, Context } from '../context/context.ts'
 import { findPayment } from '../db/payments.ts'
 import { buildTransaction } from './build.ts'
 

@@ -6,7 +6,7 @@ import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
 import { balanceOnSolana, createMint, give, type Extension } from '#testing/local-tokens.ts'
 import { openContext, type OpenedContext } from '#testing/service-context.ts'
 import { accountOf, TOKEN, TOKEN_2022 } from '#testing/token-instructions.ts'
-import type { Actor, Context } from '../context.ts'
+import type { Actor, Context } from '../context/context.ts'
 import { findPayment } from '../db/payments.ts'
 import { buildTransaction } from './build.ts'
 

@@ -1,6 +1,6 @@
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
-import type { Actor } from '../context.ts'
+import type { Actor } from '../context/context.ts'
 import { KEYLESS_SCOPE, type Claimant } from '../db/claims.ts'
 import type { PaymentRecord } from '../db/payments.ts'
 import { findOwner } from '../db/wallet-owners.ts'

@@ -8,12 +8,12 @@ import { eventually, openContext, ownWallet, type OpenedContext } from '#testing
 import type { Chain } from '../chains/chain.ts'
 import { findPayment } from '../db/payments.ts'
 import { payment } from '../db/schema/payment.ts'
-import { lastEventId, readEvents } from '../events/read.ts'
+import { lastEventId, readEvents } from '../api/events/read.ts'
 import { sweep } from '../housekeeping.ts'
-import { followOnce } from '../watchers/follow.ts'
+import { followOnce } from '../monitor/follow.ts'
 import { buildTransaction } from './build.ts'
-import { readList } from './history.ts'
-import { reportSubmitted } from './report.ts'
+import { readList } from './list/history.ts'
+import { reportSubmitted } from '../monitor/report.ts'
 import { readPaymentBody } from './status.ts'
 
 /** Orders of visitors whom nobody has verified: no payments of the merchant until evidence of their payer comes. */

@@ -1,8 +1,8 @@
 import type { Chain, Head, Observation, Wanted } from '../chains/chain.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { findClaimKey } from '../db/claims.ts'
 import { lockPayment, movePayment, NOWHERE, type PaymentRecord } from '../db/payments.ts'
-import { recordEvent } from '../events/record.ts'
+import { recordEvent } from '../db/record-event.ts'
 import { applyObservation } from './apply-observation.ts'
 
 type Late = { payment: PaymentRecord; wanted: Wanted; chain: Chain; head: Head }

@@ -1,6 +1,6 @@
 import type { Database } from '#postgres/open.ts'
 import { movePayment, NOWHERE, type PaymentRecord } from '../db/payments.ts'
-import { recordEvent } from '../events/record.ts'
+import { recordEvent } from '../db/record-event.ts'
 
 /** Ends a hosted payment that can no longer land, in the transaction that has locked it; what it reserved is free again. */
 export async function failPayment(tx: Database, row: PaymentRecord, { failure, at }: { failure: string; at: Date }): Promise<void> {

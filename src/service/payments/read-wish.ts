@@ -2,7 +2,7 @@ import { describeAmountProblem, parseAmount } from '#contract/amount.ts'
 import { describe } from '#contract/fields.ts'
 import { findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { isNobody } from './check-recipient.ts'
-import { chooseNetwork } from './network.ts'
+import { chooseNetwork } from '../context/network.ts'
 
 type Body = {
   walletAddress: string

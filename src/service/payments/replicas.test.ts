@@ -6,11 +6,11 @@ import { startEvm, startSolana, type EvmFixture, type SolanaFixture } from '#tes
 import { onceDecided } from '#testing/once-decided.ts'
 import { ENGINES } from '#testing/postgres.ts'
 import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { payment } from '../db/schema/payment.ts'
 import { createWallet } from '../wallets/create-wallet.ts'
-import { startWatchers } from '../watchers/start.ts'
-import { sendPayment } from './send.ts'
+import { startWatchers } from '../monitor/start.ts'
+import { sendPayment } from '../hosted/send.ts'
 
 /** One wallet, asked for more than it holds by everyone at once: one process on the embedded engine, two on a server. */
 

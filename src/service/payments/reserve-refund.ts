@@ -3,7 +3,7 @@ import { isPaid } from '#contract/payment.ts'
 import type { Database } from '#postgres/open.ts'
 import { lockPayment, type PaymentRecord } from '../db/payments.ts'
 import { readRefunds } from '../db/refunds.ts'
-import { refuseParameters } from './network.ts'
+import { refuseParameters } from '../context/network.ts'
 
 /** What a refund's row has beside that of any payment that is sent. */
 export type Refund = { refundOf: string; refundReason: string | null; refundNote: string | null }

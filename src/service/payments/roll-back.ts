@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { lockPayment, movePayment, NOWHERE, type PaymentRecord } from '../db/payments.ts'
-import { recordEvent } from '../events/record.ts'
+import { recordEvent } from '../db/record-event.ts'
 
 /** Takes a confirmation back whose block is gone; its transaction is looked for again. False when the payment has moved on since it was read. */
 export async function rollBack(context: Context, payment: PaymentRecord): Promise<boolean> {

@@ -5,7 +5,7 @@ import { familyOf, nativeAsset, SOLANA_FINAL_CONFIRMATIONS } from '#contract/net
 import { ProblemError } from '#contract/problem.ts'
 import type { Database } from '#postgres/open.ts'
 import type { Head } from '../chains/chain.ts'
-import type { Actor, Context } from '../context.ts'
+import type { Actor, Context } from '../context/context.ts'
 import { readDeployment } from '../db/deployment.ts'
 import { findPayment, readEvents, type EventRecord, type PaymentRecord } from '../db/payments.ts'
 import { readRefunds } from '../db/refunds.ts'

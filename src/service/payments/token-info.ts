@@ -5,8 +5,8 @@ import type { EndpointReply } from '#contract/endpoints.ts'
 import { familyOf } from '#contract/network.ts'
 import { ProblemError } from '#contract/problem.ts'
 import type { Chain } from '../chains/chain.ts'
-import type { Context } from '../context.ts'
-import { chainOf, chooseNetwork, refuseParameters } from './network.ts'
+import type { Context } from '../context/context.ts'
+import { chainOf, chooseNetwork, refuseParameters } from '../context/network.ts'
 
 type Query = { address: string; network?: string | undefined; owner?: string | undefined }
 

@@ -1,6 +1,6 @@
 import { familyOf } from '#contract/network.ts'
 import type { Chain, Observation } from '../chains/chain.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { findClaim, releaseAssigned } from '../db/claims.ts'
 import { deleteUnmatched, finalizeUnmatched, insertUnmatched, type UnmatchedRecord } from '../db/unmatched.ts'
 import { findOwner } from '../db/wallet-owners.ts'

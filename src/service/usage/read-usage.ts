@@ -2,9 +2,9 @@ import { and, asc, eq, gte, lt } from 'drizzle-orm'
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
 import { ProblemError } from '#contract/problem.ts'
 import { MOST_USAGE_ROWS, USAGE_PERIODS, type UsagePeriod } from '#contract/usage.ts'
-import type { Actor, Context } from '../context.ts'
+import type { Actor, Context } from '../context/context.ts'
 import { apiKey, usage } from '../db/schema/access.ts'
-import { startOf } from './usage-log.ts'
+import { startOf } from '../context/usage-log.ts'
 
 const PRESET_PERIODS: Readonly<Record<UsagePeriod, number>> = { minute: 60, hour: 24, day: 30 }
 

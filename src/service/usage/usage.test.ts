@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestDatabase, ENGINES, type TestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp, type TestApp } from '#testing/service-app.ts'
 import { sweep } from '../housekeeping.ts'
-import { routes } from '../routes/routes.ts'
+import { routes } from '../api/handlers.ts'
 
 const START = Date.UTC(2026, 0, 31, 23, 58)
 const { usage } = routes

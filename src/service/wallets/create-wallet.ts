@@ -13,7 +13,7 @@ import { insertWallet } from '../db/wallets.ts'
 import { addressOf } from './address-of.ts'
 import { registerWallet } from './ownership.ts'
 import { seal } from './seal.ts'
-import type { KeyVault } from './vault.ts'
+import type { KeyVault } from '../context/vault.ts'
 
 export type NewWallet = {
   accountId: string

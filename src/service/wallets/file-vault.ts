@@ -1,9 +1,9 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../context/config.ts'
 import { decrypt, encrypt } from './aes-gcm.ts'
-import type { KeyVault } from './vault.ts'
+import type { KeyVault } from '../context/vault.ts'
 
 const KEY = /^[0-9a-f]{64}$/
 /** Nobody but the owner: no bit of group or others. */

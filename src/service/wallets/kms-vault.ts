@@ -1,6 +1,6 @@
 import { DecryptCommand, EncryptCommand, KMSClient, type KMSClientConfig } from '@aws-sdk/client-kms'
-import { regionOf } from './kms-key.ts'
-import type { KeyVault } from './vault.ts'
+import { regionOf } from '../context/kms-key.ts'
+import type { KeyVault } from '../context/vault.ts'
 
 /** KMS answers within milliseconds; a send that waits longer is better tried again. */
 const ANSWER_WITHIN_MS = 5_000

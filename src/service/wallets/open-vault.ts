@@ -1,6 +1,6 @@
-import type { VaultKey } from '../config.ts'
+import type { VaultKey } from '../context/config.ts'
 import { openFileVault } from './file-vault.ts'
-import type { KeyVault } from './vault.ts'
+import type { KeyVault } from '../context/vault.ts'
 
 /** The vault that the configuration names. @throws ConfigError for a key file that cannot be used */
 export async function openVault(key: VaultKey): Promise<KeyVault> {

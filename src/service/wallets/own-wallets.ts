@@ -1,5 +1,5 @@
 import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
-import type { Actor, Context } from '../context.ts'
+import type { Actor, Context } from '../context/context.ts'
 import { readStopped, type BooksRecord } from '../db/wallet-books.ts'
 import { createWallet, type WalletFacts } from './create-wallet.ts'
 import { listWallets } from './list-wallets.ts'

@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount, type PrivateKeyAccount } from 
 import { DEAF_NETWORKS } from '#testing/desk.ts'
 import { createTestDatabase } from '#testing/postgres.ts'
 import { createTestKey, startTestApp } from '#testing/service-app.ts'
-import { routes } from '../routes/routes.ts'
+import { routes } from '../api/handlers.ts'
 
 type Reply = { status: number; body: Record<string, unknown> & { error?: Record<string, unknown> } }
 

@@ -1,5 +1,5 @@
 import { ProblemError } from '#contract/problem.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../context/context.ts'
 import { registerWallet } from './ownership.ts'
 
 /**

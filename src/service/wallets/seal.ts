@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Family } from '#contract/address.ts'
 import { decrypt, encrypt } from './aes-gcm.ts'
-import type { KeyVault } from './vault.ts'
+import type { KeyVault } from '../context/vault.ts'
 
 /** Whose secret it is: sealed bytes cannot be moved to another wallet's row. */
 export type Owner = { id: string; accountId: string; family: Family; address: string }

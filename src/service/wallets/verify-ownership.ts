@@ -2,8 +2,8 @@ import { hashMessage, isHex } from 'viem'
 import { isSignedByEvm } from '#chains/evm/verify-signature.ts'
 import { isSignedBySolana } from '#chains/solana/verify-signature.ts'
 import type { NetworkId } from '#contract/network.ts'
-import type { Context } from '../context.ts'
-import { chainOf } from '../payments/network.ts'
+import type { Context } from '../context/context.ts'
+import { chainOf } from '../context/network.ts'
 import { familyOfAddress } from './ownership.ts'
 
 export type SignedText = { address: string; network: NetworkId | null; message: string; signature: string }

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import type { Family } from '#contract/address.ts'
 import { inParallel } from '#service/chains/in-parallel.ts'
-import type { CrashPoint } from '#service/crash.ts'
+import type { CrashPoint } from '#service/context/crash.ts'
 import { readAttempts } from '#service/db/attempts.ts'
 import { payment } from '#service/db/schema/payment.ts'
 import { eventually } from '../service-context.ts'

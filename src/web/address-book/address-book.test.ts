@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { readEntry, isForNetwork, type Entry } from './entry.ts'
-import { exportBook, importBook } from './exchange.ts'
-import { findLookAlike } from './look-alike.ts'
-import { findEntry, getAddressBook, removeEntry, saveEntry } from './store.ts'
+import { readEntry, isForNetwork, type Entry } from '../local-data/address-book/entry.ts'
+import { exportBook, importBook } from '../local-data/address-book/exchange.ts'
+import { findLookAlike } from '../local-data/address-book/look-alike.ts'
+import { findEntry, getAddressBook, removeEntry, saveEntry } from '../local-data/address-book/store.ts'
 
 const evm = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
 const solana = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'

@@ -1,7 +1,7 @@
 import type { EndpointRequest } from '#contract/endpoints.ts'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentStatus } from '#contract/payment.ts'
-import type { SearchOf } from '../paths.ts'
+import type { SearchOf } from '../router/paths.ts'
 
 /** What the payments page's address narrows the list to. */
 export type PaymentFilter = SearchOf<'payments'>

@@ -1,6 +1,6 @@
 import { msg } from '@lingui/core/macro'
 import { i18n } from '../locales/i18n.ts'
-import type { Trouble } from '../payment/order.ts'
+import type { Trouble } from '../payment-order/order.ts'
 import type { ErrorRow } from './row.ts'
 
 /** What wallets and RPCs say when they do not do what was asked. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { usePreferences } from '../preferences.ts'
+import { usePreferences } from '../local-data/preferences.ts'
 import { useLingui } from './Trans.tsx'
 
 /** Everything that speaks stands in here. A change of language, or of how figures are written, renders all of it anew and loses nothing typed. */

@@ -1,6 +1,6 @@
-import { getPreferences } from '../preferences.ts'
+import { getPreferences } from '../local-data/preferences.ts'
 import { i18n } from './i18n.ts'
-import { isLanguage, regionOf } from './languages.ts'
+import { isLanguage, regionOf } from '../local-data/languages.ts'
 
 /** How numbers are written for this reader: a BCP 47 tag for `Intl`. */
 export function numberLocale(): string {

@@ -1,6 +1,6 @@
-import { getPreferences, onPreferences, setPreferences } from '../preferences.ts'
+import { getPreferences, onPreferences, setPreferences } from '../local-data/preferences.ts'
 import { i18n, type Catalog } from './i18n.ts'
-import { pickLanguage, regionOf, type Language } from './languages.ts'
+import { pickLanguage, regionOf, type Language } from '../local-data/languages.ts'
 
 /** Where the catalogs of each language are; English has its words in the code. */
 const languages: Readonly<Record<string, () => Promise<{ catalogs: Readonly<Record<string, () => Promise<{ messages: Catalog }>>> }>>> = {

@@ -2,12 +2,14 @@ import { defineConfig } from '@lingui/cli'
 import { formatter } from '@lingui/format-po'
 
 const test = '**/*.test.*'
-const PAYING = ['payment/**', 'errors/troubles.ts', 'errors/refusals.ts', 'errors/*-reasons.ts'].map((path) => `<rootDir>/src/web/${path}`)
+const PAYING = ['payment-flow/**', 'payment-order/**', 'wallet/**', 'errors/troubles.ts', 'errors/refusals.ts', 'errors/*-reasons.ts'].map(
+  (path) => `<rootDir>/src/web/${path}`,
+)
 
 /**
  * The words of the dashboard. English stands in the code; `npm run i18n:extract` writes what is to translate beside this file.
  * One catalog a page, so that a reader loads the words of what is in view; `desk` holds what every page shows, `paying` what only a wallet
- * and a payment under way need.
+ * and a payment under way need, `payment-view` how a payment is shown.
  */
 export default defineConfig({
   rootDir: import.meta.dirname.replace(/\/src\/web\/locales$/, ''),
@@ -20,13 +22,10 @@ export default defineConfig({
     {
       path: '<rootDir>/src/web/locales/{locale}/desk',
       include: ['<rootDir>/src/web'],
-      exclude: [test, ...PAYING, '<rootDir>/src/web/pages/**', '<rootDir>/src/web/wallet/*/**', '<rootDir>/src/web/wallet/*.ts'],
+      exclude: [test, ...PAYING, '<rootDir>/src/web/payment-view/**', '<rootDir>/src/web/pages/**'],
     },
-    {
-      path: '<rootDir>/src/web/locales/{locale}/paying',
-      include: [...PAYING, '<rootDir>/src/web/wallet'],
-      exclude: [test, '<rootDir>/src/web/wallet/*.tsx'],
-    },
+    { path: '<rootDir>/src/web/locales/{locale}/paying', include: PAYING, exclude: [test] },
+    { path: '<rootDir>/src/web/locales/{locale}/payment-view', include: ['<rootDir>/src/web/payment-view'], exclude: [test] },
     { path: '<rootDir>/src/web/locales/{locale}/{name}', include: ['<rootDir>/src/web/pages/{name}'], exclude: [test] },
   ],
   // Every file's words come from the one instance that has a language from its first line on: tests and tables need no provider.

@@ -1,6 +1,6 @@
-import type { ComponentProps, MouseEvent } from 'react'
+import { use, type ComponentProps, type MouseEvent } from 'react'
 import { hrefOf, navigate } from './location.ts'
-import { preloadPage } from './pages.ts'
+import { PreloadContext } from './preload.ts'
 
 export type LinkProps = Omit<ComponentProps<'a'>, 'href'> & {
   /** A path from `pathTo`. */
@@ -10,6 +10,7 @@ export type LinkProps = Omit<ComponentProps<'a'>, 'href'> & {
 
 /** A plain link that stays in the app; with a modifier key, or to another tab, it is the browser's. */
 export function Link({ to, replace, onClick, ...rest }: LinkProps) {
+  const preload = use(PreloadContext)
   function follow(event: MouseEvent<HTMLAnchorElement>) {
     onClick?.(event)
     const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
@@ -17,5 +18,5 @@ export function Link({ to, replace, onClick, ...rest }: LinkProps) {
     event.preventDefault()
     navigate(to, { replace })
   }
-  return <a {...rest} href={hrefOf(to)} onClick={follow} onFocus={() => preloadPage(to)} onPointerEnter={() => preloadPage(to)} />
+  return <a {...rest} href={hrefOf(to)} onClick={follow} onFocus={() => preload(to)} onPointerEnter={() => preload(to)} />
 }

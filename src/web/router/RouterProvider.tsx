@@ -1,5 +1,5 @@
 import { startTransition, useEffect, useMemo, useState, type ReactNode } from 'react'
-import { matchPath, type RouteMatch } from '../paths.ts'
+import { matchPath, type RouteMatch } from './paths.ts'
 import { getLocation, onLocation, restoreScroll } from './location.ts'
 import { RouteContext } from './use-route.ts'
 

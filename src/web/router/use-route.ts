@@ -1,5 +1,5 @@
 import { createContext, use } from 'react'
-import { routes, type ParamsOf, type RouteMatch, type RouteName, type SearchOf } from '../paths.ts'
+import { routes, type ParamsOf, type RouteMatch, type RouteName, type SearchOf } from './paths.ts'
 
 export const RouteContext = createContext<RouteMatch | undefined>(undefined)
 

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import type { Network } from '#contract/network.ts'
-import { getPreferences } from '../preferences.ts'
+import { getPreferences } from '../local-data/preferences.ts'
 
 const TIMEOUT_MS = 10_000
 

@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
 import * as v from 'valibot'
 import { chainIdOf, familyOf, type Network } from '#contract/network.ts'
-import { serverNow } from '../clock.ts'
+import { serverNow } from '../api/clock.ts'
 import { callRpc, RpcProblem } from './call.ts'
 
 export type NodeCheck =

@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { Trans, useLingui } from '@lingui/react/macro'
-import { pathTo, type RouteName } from '../paths.ts'
+import { pathTo, type RouteName } from '../router/paths.ts'
 import { Link } from '../router/Link.tsx'
 import { navigate } from '../router/location.ts'
 import { useRoute } from '../router/use-route.ts'

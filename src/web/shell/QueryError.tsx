@@ -1,6 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import { describeError } from '../errors/codes.ts'
-import { SignIn } from '../session/SignIn.tsx'
+import { SignIn } from './SignIn.tsx'
 import { Button } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/ErrorState.tsx'
 import { Icon } from '../ui/Icon.tsx'

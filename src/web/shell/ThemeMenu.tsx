@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import { useLingui } from '@lingui/react/macro'
-import { setPreferences, usePreferences, type Preferences } from '../preferences.ts'
+import { setPreferences, usePreferences, type Preferences } from '../local-data/preferences.ts'
 import { Icon, type IconName } from '../ui/Icon.tsx'
 import { Menu } from '../ui/Menu.tsx'
 

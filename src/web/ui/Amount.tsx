@@ -1,5 +1,5 @@
 import { useLingui } from '@lingui/react/macro'
-import { usePreferences } from '../preferences.ts'
+import { usePreferences } from '../local-data/preferences.ts'
 import { cx } from './cx.ts'
 import { formatAmountText } from './format-amount.ts'
 

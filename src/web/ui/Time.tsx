@@ -1,4 +1,4 @@
-import { usePreferences } from '../preferences.ts'
+import { usePreferences } from '../local-data/preferences.ts'
 import { formatFull, formatRelative, formatShort } from './format-time.ts'
 import { useNow } from './use-now.ts'
 

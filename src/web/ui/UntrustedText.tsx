@@ -1,6 +1,6 @@
 import { plural } from '@lingui/core/macro'
 import { Plural, useLingui } from '@lingui/react/macro'
-import { cleanText } from './clean-text.ts'
+import { cleanText } from '../local-data/clean-text.ts'
 
 /** Text a stranger wrote: as text only, and where it held characters that reorder or hide, it says so. */
 export function UntrustedText({ text, className }: { text: string; className?: string }) {

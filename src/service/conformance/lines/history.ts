@@ -1,5 +1,5 @@
-import { refused, single, wrong, succeeded, type Line } from '../line.ts'
-import { EVM_ADDRESS, SOLANA_ADDRESS, UNKNOWN_PAYMENT } from '../samples.ts'
+import { refused, single, wrong, succeeded, type Line } from './line.ts'
+import { EVM_ADDRESS, SOLANA_ADDRESS, UNKNOWN_PAYMENT } from './samples.ts'
 
 const HISTORY = 'GET /payment/history/:walletAddress'
 const STATUS = 'GET /payment/status/:paymentId'

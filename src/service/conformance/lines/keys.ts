@@ -1,6 +1,6 @@
-import { judge, refused, single, succeeded, type Finding, type Line } from '../line.ts'
-import type { Ask, Probe } from '../probe.ts'
-import { EVM_ADDRESS, NATIVE_EVM, receive, send, UNKNOWN_PAYMENT } from '../samples.ts'
+import { judge, refused, single, succeeded, type Finding, type Line } from './line.ts'
+import type { Ask, Probe } from './probe.ts'
+import { EVM_ADDRESS, NATIVE_EVM, receive, send, UNKNOWN_PAYMENT } from './samples.ts'
 
 const history: Ask = { method: 'GET', path: `/payment/history/${EVM_ADDRESS}` }
 const HISTORY = 'GET /payment/history/:walletAddress'

@@ -1,6 +1,6 @@
-import { refused, single, succeeded, type Line } from '../line.ts'
-import type { Answer, Ask } from '../probe.ts'
-import { EVM_ADDRESS, UNKNOWN_PAYMENT } from '../samples.ts'
+import { refused, single, succeeded, type Line } from './line.ts'
+import type { Answer, Ask } from './probe.ts'
+import { EVM_ADDRESS, UNKNOWN_PAYMENT } from './samples.ts'
 
 const HISTORY = 'GET /payment/history/:walletAddress'
 const PLAN_LIMITS = ['100', '1000']

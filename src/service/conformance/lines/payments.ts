@@ -1,6 +1,6 @@
 import { LosslessNumber } from '#contract/json.ts'
-import { judge, succeeded, type Facts, type Finding, type Line } from '../line.ts'
-import type { Answer, Ask, Probe } from '../probe.ts'
+import { judge, succeeded, type Facts, type Finding, type Line } from './line.ts'
+import type { Answer, Ask, Probe } from './probe.ts'
 
 const LOCAL = 'POST /transaction/send'
 const HOSTED = 'POST /payment/send'

@@ -1,6 +1,6 @@
-import { notRefusedFor, refused, single, wrong, type Line } from '../line.ts'
-import type { Ask } from '../probe.ts'
-import { receive, SOLANA_ADDRESS, without } from '../samples.ts'
+import { notRefusedFor, refused, single, wrong, type Line } from './line.ts'
+import type { Ask } from './probe.ts'
+import { receive, SOLANA_ADDRESS, without } from './samples.ts'
 
 const PATHS = { hosted: '/payment/receive', local: '/transaction/receive' } as const
 type Mode = keyof typeof PATHS

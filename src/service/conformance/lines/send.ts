@@ -1,6 +1,6 @@
-import { notRefusedFor, refused, single, wrong, type Facts, type Line } from '../line.ts'
-import type { Ask } from '../probe.ts'
-import { send, OTHER_SOLANA_ADDRESS, SOLANA_ADDRESS, without } from '../samples.ts'
+import { notRefusedFor, refused, single, wrong, type Facts, type Line } from './line.ts'
+import type { Ask } from './probe.ts'
+import { send, OTHER_SOLANA_ADDRESS, SOLANA_ADDRESS, without } from './samples.ts'
 
 const PATHS = { hosted: '/payment/send', local: '/transaction/send' } as const
 type Mode = keyof typeof PATHS

@@ -1,4 +1,4 @@
-import type { Line } from '../line.ts'
+import type { Line } from './line.ts'
 
 type Unasked = Pick<Line, 'id' | 'says' | 'endpoint'> & { why: string }
 

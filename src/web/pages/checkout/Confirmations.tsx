@@ -1,7 +1,7 @@
 import { t as words } from '@lingui/core/macro'
 import { useLingui } from '@lingui/react/macro'
 import { formatNumber } from '../../locales/formats.ts'
-import { standingOf, type PaymentState } from '../../payment/machine.ts'
+import { standingOf, type PaymentState } from '../../payment-flow/machine.ts'
 import { Timeline, type TimelineEntry } from '../../ui/Timeline.tsx'
 
 /** The way of a signed payment, with what is reached and what is still ahead. */

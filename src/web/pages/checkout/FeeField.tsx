@@ -6,7 +6,7 @@ import { Field } from '../../ui/Field.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { feeLevelsQuery } from './fee-levels.ts'
-import { customFeeAtomic, feeCapOf, spell, type FeeChoice, type Fields } from './fields.ts'
+import { customFeeAtomic, feeCapOf, spell, type FeeChoice, type Fields } from '../../payment-flow/form/fields.ts'
 
 export type FeeFieldProps = {
   network: Network

@@ -1,14 +1,14 @@
 import { useEffect } from 'react'
-import type { PaymentState } from '../../payment/machine.ts'
-import type { PaymentOrder } from '../../payment/order.ts'
-import type { PaymentRun } from '../../payment/run.ts'
+import type { PaymentState } from '../../payment-flow/machine.ts'
+import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { PaymentRun } from '../../payment-flow/run.ts'
 import { announce } from '../../ui/announce.tsx'
 import { ProgressStep } from './ProgressStep.tsx'
-import { RunSteps } from './RunSteps.tsx'
-import { Steps, type StepName } from './Steps.tsx'
-import { useRunState } from './use-run.ts'
-import { useStepFocus } from './use-step-focus.ts'
-import { sayState } from './words.ts'
+import { RunSteps } from '../../payment-flow/steps/RunSteps.tsx'
+import { Steps, type StepName } from '../../payment-flow/steps/Steps.tsx'
+import { useRunState } from '../../payment-flow/steps/use-run.ts'
+import { useStepFocus } from '../../payment-flow/steps/use-step-focus.ts'
+import { sayState } from '../../payment-flow/steps/words.ts'
 
 /** Back to the form: `change` keeps the inputs, `again` does too but for the reference, `after` begins another payment. */
 export type StartOver = { change: PaymentOrder } | { again: PaymentOrder } | { after: PaymentOrder }

@@ -4,8 +4,8 @@ import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
-import { openConnectDialog, type ConnectedAccount } from '../../wallet/accounts.ts'
-import { WalletIcon } from '../../wallet/WalletIcon.tsx'
+import { openConnectDialog, type ConnectedAccount } from '../../wallet/state/accounts.ts'
+import { WalletIcon } from '../../ui/WalletIcon.tsx'
 
 export type FromAccountProps = {
   account: ConnectedAccount | undefined

@@ -7,7 +7,7 @@ import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedLink, UntrustedText } from '../../ui/UntrustedText.tsx'
-import type { OpenLink } from './open-link.ts'
+import type { OpenLink } from '../../payment-flow/form/open-link.ts'
 
 /** What a link sets, and who set it. Nothing here can be changed; the review compares the transaction with exactly this. */
 export function LinkTermsCard({ link }: { link: OpenLink }) {

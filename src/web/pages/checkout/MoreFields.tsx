@@ -3,7 +3,7 @@ import type { FieldErrors, UseFormRegister } from 'react-hook-form'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
-import { checkResource, type Fields } from './fields.ts'
+import { checkResource, type Fields } from '../../payment-flow/form/fields.ts'
 
 export type MoreFieldsProps = {
   errors: FieldErrors<Fields>

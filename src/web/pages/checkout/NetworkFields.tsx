@@ -4,7 +4,7 @@ import type { Network } from '#contract/network.ts'
 import { Field } from '../../ui/Field.tsx'
 import { formatAmountText } from '../../ui/format-amount.ts'
 import { Select } from '../../ui/Select.tsx'
-import type { Fields } from './fields.ts'
+import type { Fields } from '../../payment-flow/form/fields.ts'
 
 export type NetworkFieldsProps = {
   networks: readonly Network[]

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
 import { familyOf } from '#contract/network.ts'
-import type { PaymentOrder } from '../../payment/order.ts'
+import type { PaymentOrder } from '../../payment-order/order.ts'
 import { inWallet } from '../../payment-uris/uris.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'

@@ -1,11 +1,11 @@
 import { Trans } from '@lingui/react/macro'
 import { useState } from 'react'
 import { stringifyJson } from '#contract/json.ts'
-import type { PaymentState } from '../../payment/machine.ts'
-import { useNetwork } from '../../shell/use-config.ts'
+import type { PaymentState } from '../../payment-flow/machine.ts'
+import { useNetwork } from '../../api/use-config.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import { fullReceiptOf, receiptOf } from './receipt.ts'
+import { fullReceiptOf, receiptOf } from '../../payment-flow/form/receipt.ts'
 
 /** The receipt on paper and as a file that anyone can check: its signature without a network, its place in the chain with one. */
 export function ReceiptButtons({ state }: { state: PaymentState }) {

@@ -1,14 +1,14 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
-import { pathTo } from '../../paths.ts'
+import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
-import type { JournalEntry } from '../../payment/journal.ts'
-import { isPaid } from '../../payment/machine.ts'
+import type { JournalEntry } from '../../payment-flow/journal.ts'
+import { isPaid } from '../../payment-flow/machine.ts'
 import { Address } from '../../ui/Address.tsx'
 import { Amount } from '../../ui/Amount.tsx'
 import { Banner } from '../../ui/Banner.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
-import { unconfirmedPayments, unfinishedPayments } from './runs.ts'
+import { unconfirmedPayments, unfinishedPayments } from '../../payment-flow/form/runs.ts'
 
 /** Payments of this browser that are under way, or that their payer still has to confirm: nobody should pay them a second time by accident. */
 export function Unfinished() {

@@ -8,7 +8,7 @@ import { i18n } from '../../locales/i18n.ts'
 import { catalogs as spanish } from '../../locales/es-catalogs.ts'
 import { catalogs as chinese } from '../../locales/zh-cn-catalogs.ts'
 import { troubleOf } from './hosted/send.ts'
-import { paymentService } from './payment-service.ts'
+import { paymentService } from '../../payment-flow/form/payment-service.ts'
 
 const RECIPIENT = '7vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi'
 const languages = { en: 'en-US', es: 'es-ES', 'zh-CN': 'zh-CN' } as const

@@ -1,9 +1,9 @@
 import { t } from '@lingui/core/macro'
-import { mayHaveLeft } from '../../payment/machine.ts'
-import type { PaymentOrder } from '../../payment/order.ts'
-import { capKey, findBreach } from '../../spending-caps/caps.ts'
-import { spell } from './fields.ts'
-import { allPayments } from './runs.ts'
+import { mayHaveLeft } from '../../payment-flow/machine.ts'
+import type { PaymentOrder } from '../../payment-order/order.ts'
+import { capKey, findBreach } from '../../local-data/caps.ts'
+import { spell } from '../../payment-flow/form/fields.ts'
+import { allPayments } from '../../payment-flow/form/runs.ts'
 
 const DAY_MS = 24 * 3_600_000
 

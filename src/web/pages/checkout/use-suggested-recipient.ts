@@ -1,8 +1,8 @@
 import { useLayoutEffect } from 'react'
 import type { UseFormReturn } from 'react-hook-form'
-import { useConfig } from '../../shell/use-config.ts'
-import type { Fields } from './fields.ts'
-import { recipientOn } from './start-values.ts'
+import { useConfig } from '../../api/use-config.ts'
+import type { Fields } from '../../payment-flow/form/fields.ts'
+import { recipientOn } from '../../payment-flow/form/start-values.ts'
 
 /** Follows the connected account: whoever owns the seller's wallet is not to pay it, and everybody else is proposed it. What an address names stays. */
 export function useSuggestedRecipient({ getValues, setValue }: UseFormReturn<Fields>, own: string | undefined, named: boolean): void {

@@ -2,7 +2,7 @@ import { Trans } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
 import { apiKeysQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
-import { serverNow } from '../../clock.ts'
+import { serverNow } from '../../api/clock.ts'
 import { formatDuration } from '../../ui/format-time.ts'
 
 /** Until a rotated key ends, by the second; then the list is read again. */

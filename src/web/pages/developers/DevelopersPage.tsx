@@ -1,6 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import type { Viewer } from '../../api/queries.ts'
-import { SignedIn } from '../../session/SignedIn.tsx'
+import { SignedIn } from '../../shell/SignedIn.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { EmptyState } from '../../ui/EmptyState.tsx'

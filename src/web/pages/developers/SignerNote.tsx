@@ -2,7 +2,7 @@ import { Trans } from '@lingui/react/macro'
 import { useSession } from '../../api/session.ts'
 import { Banner } from '../../ui/Banner.tsx'
 import { Button } from '../../ui/Button.tsx'
-import { openConnectDialog, useAccounts, type ConnectedAccount } from '../../wallet/accounts.ts'
+import { openConnectDialog, useAccounts, type ConnectedAccount } from '../../wallet/state/accounts.ts'
 
 /** The connected wallet that this session has proven; undefined while there is none. */
 export function useSigner(): ConnectedAccount | undefined {

@@ -2,10 +2,10 @@ import { useState } from 'react'
 import { isApprovalOf, type KeyDeed } from '#contract/key-approval.ts'
 import { callProxy } from '../../api/client.ts'
 import { ApiError } from '../../api/errors.ts'
-import type { Trouble } from '../../payment/order.ts'
+import type { Trouble } from '../../payment-order/order.ts'
 import { describeTrouble, describeUnsigned } from '../../errors/troubles.ts'
-import type { ConnectedAccount } from '../../wallet/accounts.ts'
-import { signalOf } from '../../wallet/errors.ts'
+import type { ConnectedAccount } from '../../wallet/state/accounts.ts'
+import { signalOf } from '../../wallet/state/errors.ts'
 import { loadStack } from '../../wallet/stack.ts'
 
 /** What is to be signed, once the proxy has written it and this browser has compared it with what was entered. */

@@ -1,12 +1,12 @@
 import { Trans } from '@lingui/react/macro'
-import { AnswerCard } from './AnswerCard.tsx'
-import type { Asked } from './ask.ts'
-import { isChallenge, readChallenge } from './challenge.ts'
+import { AnswerCard } from './request/AnswerCard.tsx'
+import type { Asked } from './request/ask.ts'
+import { isChallenge, readChallenge } from './request/challenge.ts'
 import { ChallengeCard } from './ChallengeCard.tsx'
 import { NoChallengeCard } from './NoChallengeCard.tsx'
 import type { Choice } from './open-visit.ts'
-import type { ResourceRequest } from './request.ts'
-import { UnansweredCard } from './UnansweredCard.tsx'
+import type { ResourceRequest } from './request/request.ts'
+import { UnansweredCard } from './request/UnansweredCard.tsx'
 
 export type AnsweredProps = {
   view: { request: ResourceRequest; asked: Asked; at: number }

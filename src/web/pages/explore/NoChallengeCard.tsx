@@ -1,13 +1,13 @@
 import { Trans } from '@lingui/react/macro'
-import { useConfig } from '../../shell/use-config.ts'
+import { useConfig } from '../../api/use-config.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
-import type { Answer } from './ask.ts'
-import { HeaderList } from './AnswerCard.tsx'
-import type { NoChallenge } from './challenge.ts'
-import type { ResourceRequest } from './request.ts'
-import { CorsHelp } from './UnansweredCard.tsx'
+import type { Answer } from './request/ask.ts'
+import { HeaderList } from './request/AnswerCard.tsx'
+import type { NoChallenge } from './request/challenge.ts'
+import type { ResourceRequest } from './request/request.ts'
+import { CorsHelp } from './request/UnansweredCard.tsx'
 
 export type NoChallengeCardProps = { none: NoChallenge; answer: Answer; request: ResourceRequest; onRelay: () => void }
 

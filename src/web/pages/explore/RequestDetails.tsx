@@ -1,10 +1,10 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useConfig } from '../../shell/use-config.ts'
+import { useConfig } from '../../api/use-config.ts'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { TextArea } from '../../ui/TextArea.tsx'
-import type { RequestFields } from './request.ts'
+import type { RequestFields } from './request/request.ts'
 
 export type RequestDetailsProps = {
   fields: RequestFields

@@ -1,7 +1,7 @@
 import { Trans } from '@lingui/react/macro'
 import { useState, type FormEvent } from 'react'
 import { RELAY_METHODS } from '#contract/relay.ts'
-import { useConfig } from '../../shell/use-config.ts'
+import { useConfig } from '../../api/use-config.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Field } from '../../ui/Field.tsx'
@@ -9,7 +9,7 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Select } from '../../ui/Select.tsx'
 import { RequestDetails } from './RequestDetails.tsx'
-import { readRequest, type Method, type RequestFields, type ResourceRequest } from './request.ts'
+import { readRequest, type Method, type RequestFields, type ResourceRequest } from './request/request.ts'
 
 export type RequestFormProps = {
   fields: RequestFields

@@ -1,7 +1,7 @@
 import { Trans } from '@lingui/react/macro'
 import { Button } from '../../ui/Button.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
-import type { ResourceRequest } from './request.ts'
+import type { ResourceRequest } from './request/request.ts'
 
 /** The request that is being paid for, out of the way. */
 export function RequestLine({ request, onChange }: { request: ResourceRequest; onChange: () => void }) {

@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
-import type { Answer } from './ask.ts'
-import { headerOf, type Challenge } from './challenge.ts'
+import type { Answer } from './request/ask.ts'
+import { headerOf, type Challenge } from './request/challenge.ts'
 
 /** What a seller's 402 could do better, with the line that would do it. */
 export type Lint = { text: MessageDescriptor; fix: string }

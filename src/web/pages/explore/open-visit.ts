@@ -1,13 +1,13 @@
 import { parseJson, stringifyJson } from '#contract/json.ts'
 import { configQuery } from '../../api/queries.ts'
 import { queryClient } from '../../api/query-client.ts'
-import type { PaymentRun } from '../../payment/run.ts'
-import type { Offer, Version } from './challenge.ts'
+import type { PaymentRun } from '../../payment-flow/run.ts'
+import type { Offer, Version } from './request/challenge.ts'
 import { beginRun, orderOf, resumeRun, termsOf, type Payer } from './pay/runs.ts'
 import type { Visit } from './pay/visit.ts'
 import { readVisit, writeVisit } from './pay/visits.ts'
-import type { ResourceRequest } from './request.ts'
-import type { Way } from './usable.ts'
+import type { ResourceRequest } from './request/request.ts'
+import type { Way } from './request/usable.ts'
 
 /** What a reader chose to pay, in which version, and from where. */
 export type Choice = { offer: Offer; version: Version; way: Way; payer: Payer }

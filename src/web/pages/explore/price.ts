@@ -1,4 +1,4 @@
-import { isSameWay, type Challenge, type Offer } from './challenge.ts'
+import { isSameWay, type Challenge, type Offer } from './request/challenge.ts'
 import type { Choice } from './open-visit.ts'
 
 /** Terms that were read longer ago than this are read again before anything is built on them. */

@@ -1,17 +1,17 @@
 import { useLingui } from '@lingui/react/macro'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { pathTo } from '../../paths.ts'
+import { pathTo } from '../../router/paths.ts'
 import { navigate } from '../../router/location.ts'
 import { useSearch } from '../../router/use-route.ts'
-import type { PaymentRun } from '../../payment/run.ts'
-import { untilLetGo } from '../../payment/tab-runs.ts'
+import type { PaymentRun } from '../../payment-flow/run.ts'
+import { untilLetGo } from '../../payment-flow/tab-runs.ts'
 import { announce } from '../../ui/announce.tsx'
-import { ask, type Asked } from './ask.ts'
-import { isChallenge, readChallenge } from './challenge.ts'
+import { ask, type Asked } from './request/ask.ts'
+import { isChallenge, readChallenge } from './request/challenge.ts'
 import { openVisit, startVisit, type Choice } from './open-visit.ts'
 import type { Visit } from './pay/visit.ts'
 import { findSame, FRESH_MS, hasRisen } from './price.ts'
-import type { RequestFields, ResourceRequest } from './request.ts'
+import type { RequestFields, ResourceRequest } from './request/request.ts'
 
 export type View =
   | { name: 'idle'; notice?: string }

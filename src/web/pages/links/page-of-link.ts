@@ -1,4 +1,4 @@
-import { pathTo } from '../../paths.ts'
+import { pathTo } from '../../router/paths.ts'
 import { hrefOf } from '../../router/location.ts'
 
 /** Where a buyer opens a link, as a whole address. */

@@ -1,8 +1,8 @@
 import { formatAmount } from '#contract/amount.ts'
 import { LosslessNumber } from '#contract/json.ts'
 import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
-import { serverNow } from '../../clock.ts'
-import { readAmount } from '../checkout/fields.ts'
+import { serverNow } from '../../api/clock.ts'
+import { readAmount } from '../../payment-flow/form/fields.ts'
 
 /** What the form holds, as typed. */
 export type Fields = {

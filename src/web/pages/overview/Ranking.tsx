@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { formatNumber } from '../../locales/formats.ts'
-import { pathTo } from '../../paths.ts'
+import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { Address } from '../../ui/Address.tsx'
 import { Card } from '../../ui/Card.tsx'

@@ -4,14 +4,14 @@ import { useEffect } from 'react'
 import { useArrivals } from '../../api/arrivals.ts'
 import { newArrivals } from '../../api/merge-payment.ts'
 import { newestQuery, type Viewer } from '../../api/queries.ts'
-import { serverNow } from '../../clock.ts'
-import { pathTo } from '../../paths.ts'
+import { serverNow } from '../../api/clock.ts'
+import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { QueryError } from '../../shell/QueryError.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { Card } from '../../ui/Card.tsx'
 import { Skeleton } from '../../ui/Skeleton.tsx'
-import { PaymentCard } from '../payments/PaymentCard.tsx'
+import { PaymentCard } from '../../payment-view/PaymentCard.tsx'
 
 const SHOWN = 6
 

@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import type { Viewer } from '../../api/queries.ts'
-import { forgetMispaid, useMispaid, type Mispaid } from '../../mispaid.ts'
+import { forgetMispaid, useMispaid, type Mispaid } from '../../payment-view/mispaid.ts'
 
 /** What came to the viewer's wallets in another amount than was asked for, and has not gone back from this browser. */
 export function useOwnMispaid({ wallets }: Viewer): readonly Mispaid[] {
@@ -13,7 +13,7 @@ export function useOwnMispaid({ wallets }: Viewer): readonly Mispaid[] {
 
 /** A payment of this browser that names the transaction and arrived has dealt with it. */
 async function forgetReturned(all: readonly Mispaid[]): Promise<void> {
-  const [{ openJournal }, { isPaid }] = await Promise.all([import('../../payment/journal.ts'), import('../../payment/machine.ts')])
+  const [{ openJournal }, { isPaid }] = await Promise.all([import('../../payment-flow/journal.ts'), import('../../payment-flow/machine.ts')])
   const paid = (await openJournal().list()).filter(({ state }) => isPaid(state))
   for (const mispaid of all) {
     const back = paid.some(

@@ -11,7 +11,7 @@ import { Card } from '../../ui/Card.tsx'
 import { Fact, Facts } from '../../ui/Facts.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedLink } from '../../ui/UntrustedText.tsx'
-import { directionWords } from '../payments/direction-words.ts'
+import { directionWords } from '../../payment-view/direction-words.ts'
 
 const unsigned = msg`For the payer’s wallet to sign`
 const modes = { local: msg`Signed in the payer’s wallet`, hosted: msg`Signed by the service`, received: msg`Proof handed in by the payee` }

@@ -4,7 +4,7 @@ import { stringifyJson } from '#contract/json.ts'
 import type { Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import { handOver } from '../../api/hand-over.ts'
-import { pathTo } from '../../paths.ts'
+import { pathTo } from '../../router/paths.ts'
 import { navigate } from '../../router/location.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -25,7 +25,7 @@ export function ReceiptCard({ payment, network }: { payment: PaymentStatusBody; 
   async function download() {
     if (!receipt) return
     setBusy(true)
-    const [{ withSigned }, { provable }] = await Promise.all([import('../checkout/receipt.ts'), import('../verify/receipt-checks.ts')])
+    const [{ withSigned }, { provable }] = await Promise.all([import('../../payment-flow/form/receipt.ts'), import('../../payment-view/receipt-checks.ts')])
     const whole = provable(await withSigned(receipt, network).finally(() => setBusy(false)))
     const url = URL.createObjectURL(new Blob([`${stringifyJson(whole)}\n`], { type: 'application/json' }))
     const link = document.createElement('a')

@@ -1,6 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import { useSession } from '../../api/session.ts'
-import { pathTo } from '../../paths.ts'
+import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { buttonClass } from '../../ui/button-class.ts'
 import { Card } from '../../ui/Card.tsx'

@@ -1,6 +1,6 @@
 import type { NetworkId } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import type { OpenEvidence } from '../../payment/EvidenceCard.tsx'
+import type { OpenEvidence } from '../../payment-flow/EvidenceCard.tsx'
 
 /** What the payer of a payment could sign, by what its page shows; null where nothing is missing. */
 export function openEvidence({ attribution, ...payment }: PaymentStatusBody, network: NetworkId): OpenEvidence | null {

@@ -1,7 +1,7 @@
 import { formatAmount } from '#contract/amount.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
 import type { Receipt } from '#contract/receipt.ts'
-import { descriptionOf, referenceOf } from '../payments/describe-row.ts'
+import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 
 /** The receipt of a payment as the service records it; nothing while it is not paid. Whether the chain bears it out is for the caller to see first. */
 export function receiptOf(payment: PaymentStatusBody): Omit<Receipt, 'signed'> | undefined {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Network } from '#contract/network.ts'
 import type { PaymentStatusBody } from '#contract/payment-body.ts'
-import { usePreferences } from '../../preferences.ts'
+import { usePreferences } from '../../local-data/preferences.ts'
 import { rpcUrlOf } from '../../rpc/call.ts'
 import { readTruth } from './truth.ts'
 

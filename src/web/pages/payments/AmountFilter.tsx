@@ -7,7 +7,7 @@ import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Popover } from '../../ui/Popover.tsx'
 import { Select } from '../../ui/Select.tsx'
-import { localDecimalOf, plainDecimalOf } from './amount-text.ts'
+import { localDecimalOf, plainDecimalOf } from '../../payment-view/amount-text.ts'
 
 type Amounts = Pick<PaymentFilter, 'asset' | 'min' | 'max'>
 type AmountFilterProps = { amounts: Amounts; symbols: readonly string[]; onChange: (amounts: Amounts) => void }

@@ -3,7 +3,7 @@ import { Button } from '../../ui/Button.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Popover } from '../../ui/Popover.tsx'
-import { COLUMN_NAMES, columns, FIXED_COLUMN, resetColumns, toggleColumn, useColumns } from './columns.ts'
+import { COLUMN_NAMES, columns, FIXED_COLUMN, resetColumns, toggleColumn, useColumns } from '../../payment-view/columns.ts'
 
 /** What the table shows, kept in this browser. */
 export function ColumnsMenu() {

@@ -1,5 +1,5 @@
 import { Trans } from '@lingui/react/macro'
-import { pathTo } from '../../paths.ts'
+import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { navigate } from '../../router/location.ts'
 import { buttonClass } from '../../ui/button-class.ts'

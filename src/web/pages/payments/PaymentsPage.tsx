@@ -1,6 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import { useSearch } from '../../router/use-route.ts'
-import { SignedIn } from '../../session/SignedIn.tsx'
+import { SignedIn } from '../../shell/SignedIn.tsx'
 import { PageHeader } from '../../shell/PageHeader.tsx'
 import { Filters } from './Filters.tsx'
 import { ListSkeleton } from './ListSkeleton.tsx'

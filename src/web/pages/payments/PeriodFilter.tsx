@@ -1,15 +1,15 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type FormEvent } from 'react'
-import { PERIODS } from '../../paths.ts'
+import { PERIODS } from '../../router/paths.ts'
 import type { PaymentFilter } from '../../api/payment-filter.ts'
-import { usePreferences } from '../../preferences.ts'
+import { usePreferences } from '../../local-data/preferences.ts'
 import { Button } from '../../ui/Button.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'
 import { Popover } from '../../ui/Popover.tsx'
-import { periodWords } from './filter-words.ts'
+import { periodWords } from '../../payment-view/filter-words.ts'
 
 type Dates = Pick<PaymentFilter, 'when' | 'from' | 'to'>
 

@@ -2,7 +2,7 @@ import { useLingui } from '@lingui/react/macro'
 import type { PaymentRow } from '#contract/payment-body.ts'
 import { formatAmountText } from '../../ui/format-amount.ts'
 import { Icon } from '../../ui/Icon.tsx'
-import { directionWords } from './direction-words.ts'
+import { directionWords } from '../../payment-view/direction-words.ts'
 
 export type RowCheckboxProps = { row: PaymentRow; checked: boolean; onToggle: (extend: boolean) => void }
 

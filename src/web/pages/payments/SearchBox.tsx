@@ -1,7 +1,7 @@
 import { useLingui } from '@lingui/react/macro'
 import { useEffect, useRef, useState } from 'react'
 import { isPaymentId } from '#contract/payment.ts'
-import { pathTo } from '../../paths.ts'
+import { pathTo } from '../../router/paths.ts'
 import { navigate } from '../../router/location.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'

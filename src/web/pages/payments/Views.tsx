@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState, type FormEvent, type ReactNode } from 'react'
 import { isFiltered, type PaymentFilter } from '../../api/payment-filter.ts'
-import { pathTo } from '../../paths.ts'
+import { pathTo } from '../../router/paths.ts'
 import { Link } from '../../router/Link.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { cx } from '../../ui/cx.ts'

@@ -2,7 +2,7 @@ import { formatAmount } from '#contract/amount.ts'
 import { stringifyJson } from '#contract/json.ts'
 import type { PaymentNote } from '#contract/note-endpoints.ts'
 import type { PaymentRow } from '#contract/payment-body.ts'
-import { descriptionOf, referenceOf } from './describe-row.ts'
+import { descriptionOf, referenceOf } from '../../payment-view/describe-row.ts'
 
 export type ExportFormat = 'csv' | 'json'
 export type ExportOptions = {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { PaymentFilter } from '../../api/payment-filter.ts'
-import { browserStore } from '../../browser-store.ts'
-import { readSearch } from '../../paths.ts'
+import { browserStore } from '../../local-data/browser-store.ts'
+import { readSearch } from '../../router/paths.ts'
 
 /** A set of filters under a name, in this browser. */
 export type SavedView = { id: string; name: string; filter: PaymentFilter }

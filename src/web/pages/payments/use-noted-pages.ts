@@ -3,7 +3,7 @@ import type { PaymentRow } from '#contract/payment-body.ts'
 import type { ListQuery, NoteFilter } from '../../api/payment-filter.ts'
 import type { Viewer } from '../../api/queries.ts'
 import { siftPayments } from '../../api/sift-payments.ts'
-import { serverNow } from '../../clock.ts'
+import { serverNow } from '../../api/clock.ts'
 import type { Pages } from './use-pages.ts'
 
 /** How far the list was looked through; undefined once it was to its end. */

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { FigureSettings } from './FigureSettings.tsx'
 import { LanguageSetting } from './LanguageSetting.tsx'
-import { setPreferences, usePreferences } from '../../preferences.ts'
+import { setPreferences, usePreferences } from '../../local-data/preferences.ts'
 import { Card } from '../../ui/Card.tsx'
 import { Checkbox } from '../../ui/Checkbox.tsx'
 import { Segmented } from '../../ui/Segmented.tsx'

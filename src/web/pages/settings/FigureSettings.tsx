@@ -1,5 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { NUMBER_STYLES, setPreferences, usePreferences } from '../../preferences.ts'
+import { NUMBER_STYLES, setPreferences, usePreferences } from '../../local-data/preferences.ts'
 import { formatAmountText } from '../../ui/format-amount.ts'
 import { Segmented } from '../../ui/Segmented.tsx'
 import { Select } from '../../ui/Select.tsx'

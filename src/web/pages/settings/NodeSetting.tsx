@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useId, useState } from 'react'
 import type { Network } from '#contract/network.ts'
-import { getPreferences, setPreferences, usePreferences } from '../../preferences.ts'
+import { getPreferences, setPreferences, usePreferences } from '../../local-data/preferences.ts'
 import { checkNode, type NodeCheck } from '../../rpc/check-node.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Field } from '../../ui/Field.tsx'

@@ -1,6 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import { PageHeader } from '../../shell/PageHeader.tsx'
-import { useConfig } from '../../shell/use-config.ts'
+import { useConfig } from '../../api/use-config.ts'
 import { Card } from '../../ui/Card.tsx'
 import { AddressBook } from './AddressBook.tsx'
 import { Diagnostics } from './Diagnostics.tsx'

@@ -1,6 +1,6 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useConfig } from '../../shell/use-config.ts'
-import { capKey, setCap, useCaps } from '../../spending-caps/caps.ts'
+import { useConfig } from '../../api/use-config.ts'
+import { capKey, setCap, useCaps } from '../../local-data/caps.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { toast } from '../../ui/Toast.tsx'

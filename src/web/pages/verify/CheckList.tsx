@@ -1,14 +1,14 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import { formatNumber } from '../../locales/formats.ts'
-import { formatCheckFact, type AnyCheckFact } from '../../payment/check-facts.ts'
+import { formatCheckFact, type AnyCheckFact } from '../../payment-order/check-facts.ts'
 import { proofReasons } from '../../errors/proof-reasons.ts'
 import { Amount } from '../../ui/Amount.tsx'
 import { cx } from '../../ui/cx.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { UntrustedText } from '../../ui/UntrustedText.tsx'
-import type { Check } from './check.ts'
+import type { Check } from '../../payment-view/check.ts'
 import { checkWords, sourceWords } from './words.ts'
 
 /** Written so that they can be compared character by character. */

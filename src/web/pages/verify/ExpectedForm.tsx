@@ -1,5 +1,5 @@
 import { Trans } from '@lingui/react/macro'
-import { useConfig } from '../../shell/use-config.ts'
+import { useConfig } from '../../api/use-config.ts'
 import { Field } from '../../ui/Field.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { Input } from '../../ui/Input.tsx'

@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { lazy, Suspense, useMemo, useState, type ReactNode } from 'react'
 import { takeHandOver } from '../../api/hand-over.ts'
-import { pathTo } from '../../paths.ts'
+import { pathTo } from '../../router/paths.ts'
 import { navigate } from '../../router/location.ts'
 import { useSearch } from '../../router/use-route.ts'
 import { PageHeader } from '../../shell/PageHeader.tsx'

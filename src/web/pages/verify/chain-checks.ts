@@ -4,13 +4,13 @@ import type { TokenMove } from '#chains/evm/erc20.ts'
 import type { PaymentIntent } from '#chains/intent.ts'
 import { addressFact, amountFact, fact, listFact, type CheckFact } from '#contract/facts.ts'
 import { familyOf, type Network } from '#contract/network.ts'
-import type { AnyCheckFact } from '../../payment/check-facts.ts'
-import type { PaymentOrder } from '../../payment/order.ts'
+import type { AnyCheckFact } from '../../payment-order/check-facts.ts'
+import type { PaymentOrder } from '../../payment-order/order.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
-import type { Check } from './check.ts'
-import type { Facts } from './facts.ts'
-import type { Expected } from './local-checks.ts'
+import type { Check } from '../../payment-view/check.ts'
+import type { Facts } from './proof/facts.ts'
+import type { Expected } from './proof/local-checks.ts'
 
 /** What the reader's own node shows. Asked straight from this browser; the proof itself is not sent. */
 export type ChainView = {
@@ -29,7 +29,7 @@ const BLOCKS_BACK = 5_000
 export async function lookOnChain(facts: Facts, expected: Expected): Promise<ChainView> {
   try {
     if (facts.body.kind === 'authorization' || facts.body.kind === 'permit') {
-      const { messageBytes } = await import('./message-bytes.ts')
+      const { messageBytes } = await import('./proof/message-bytes.ts')
       return await lookForMessage(messageBytes(facts.body, expected), facts, expected)
     }
     if (facts.transaction === null) return { ...NOTHING, undecided: t`The proof names no transaction yet, so there is nothing to look for.` }
@@ -164,7 +164,7 @@ async function senderOf(url: string, hash: string): Promise<string> {
 
 /** Whether what a payer signed was carried out, by which transaction, and whether it moved what it says. */
 async function lookForMessage(bytes: Uint8Array, { payer }: Facts, { network, asset, wallet, amountAtomic }: Expected): Promise<ChainView> {
-  const { messageChain } = await import('../explore/pay/message-chain.ts')
+  const { messageChain } = await import('../../payment-flow/message-chain.ts')
   const chain = messageChain(network)
   const parties = { sender: payer ?? '', recipient: wallet }
   const order = { id: '', createdAt: 0, network: network.network, asset, ...parties, amountAtomic, walletName: '' } satisfies PaymentOrder

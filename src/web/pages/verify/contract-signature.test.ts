@@ -5,9 +5,9 @@ import { fact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { decodePayload } from '#x402/payload.ts'
-import { verdictOf } from './check.ts'
-import { factsOf } from './facts.ts'
-import type { Expected } from './local-checks.ts'
+import { verdictOf } from '../../payment-view/check.ts'
+import { factsOf } from './proof/facts.ts'
+import type { Expected } from './proof/local-checks.ts'
 import { checkOnly, joined } from './run-checks.ts'
 
 // The page hears of its own policy's refusals through the document.

@@ -5,9 +5,9 @@ import { chainIdOf } from '#contract/network.ts'
 import type { PaymentPayload } from '#x402/payload.ts'
 import { callRpc, RpcProblem, rpcUrlOf } from '../../rpc/call.ts'
 import { checkNode } from '../../rpc/check-node.ts'
-import type { Check } from './check.ts'
-import type { Body } from './facts.ts'
-import type { Expected } from './local-checks.ts'
+import type { Check } from '../../payment-view/check.ts'
+import type { Body } from './proof/facts.ts'
+import type { Expected } from './proof/local-checks.ts'
 import { authorizationOf } from './settle/carry-out.ts'
 
 type Message = Extract<Body, { kind: 'authorization' | 'permit' }>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
 import { startFields } from './expected.ts'
-import type { Facts } from './facts.ts'
+import type { Facts } from './proof/facts.ts'
 
 const USDC = { address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e', symbol: 'USDC', name: 'USD Coin', decimals: 6, native: false } as const
 const WETH = { address: '0x4200000000000000000000000000000000000006', symbol: 'WETH', name: 'Wrapped Ether', decimals: 18, native: false } as const

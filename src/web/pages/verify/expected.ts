@@ -4,8 +4,8 @@ import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amou
 import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
 import { readDecimal } from '../../locales/decimal.ts'
 import { numberLocale } from '../../locales/formats.ts'
-import type { Facts } from './facts.ts'
-import type { Expected } from './local-checks.ts'
+import type { Facts } from './proof/facts.ts'
+import type { Expected } from './proof/local-checks.ts'
 
 /** The form of what is expected. */
 export type ExpectedFields = {

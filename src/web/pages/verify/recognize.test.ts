@@ -8,10 +8,10 @@ import { authorizationTypedData } from '#chains/evm/token-authorization.ts'
 import { encodeHeader } from '#x402/header.ts'
 import { proofTypedData } from '#x402/txid.ts'
 import { readBatch, writeCsv } from './batch.ts'
-import { verdictOf, type Check } from './check.ts'
+import { verdictOf, type Check } from '../../payment-view/check.ts'
 import { readCurl } from './curl.ts'
-import { factsOf } from './facts.ts'
-import { checkLocally, type Expected } from './local-checks.ts'
+import { factsOf } from './proof/facts.ts'
+import { checkLocally, type Expected } from './proof/local-checks.ts'
 import { recognize, type Recognized } from './recognize.ts'
 
 const payer = privateKeyToAccount(generatePrivateKey())

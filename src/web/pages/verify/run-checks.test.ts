@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { fact } from '#contract/facts.ts'
 import type { ChainView } from './chain-checks.ts'
-import { verdictOf, type Check } from './check.ts'
+import { verdictOf, type Check } from '../../payment-view/check.ts'
 import { joined, weigh } from './run-checks.ts'
-import type { ServiceView } from './service-checks.ts'
+import type { ServiceView } from './proof/service-checks.ts'
 
 /** The page's own node, the service's, and the service's record speak at different moments. */
 

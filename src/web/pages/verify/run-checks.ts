@@ -1,12 +1,12 @@
 import { t } from '@lingui/core/macro'
 import type { PaymentPayload } from '#x402/payload.ts'
-import { serverNow } from '../../clock.ts'
+import { serverNow } from '../../api/clock.ts'
 import { lookOnChain, type ChainView } from './chain-checks.ts'
-import type { Check, Outcome } from './check.ts'
-import type { Facts } from './facts.ts'
-import { checkLocally, type Expected } from './local-checks.ts'
+import type { Check, Outcome } from '../../payment-view/check.ts'
+import type { Facts } from './proof/facts.ts'
+import { checkLocally, type Expected } from './proof/local-checks.ts'
 import { settleKindOf } from './settle/kinds.ts'
-import { accept, askWhetherGood, type Accepting, type ServiceView } from './service-checks.ts'
+import { accept, askWhetherGood, type Accepting, type ServiceView } from './proof/service-checks.ts'
 
 /** All that is known of a proof. */
 export type Result = Outcome & { transaction: string | null; paymentId: string | null; already: boolean; signIn: boolean }

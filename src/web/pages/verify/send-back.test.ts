@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { amountFact, fact } from '#contract/facts.ts'
 import { NATIVE_ETH, type Network } from '#contract/network.ts'
-import type { Check } from './check.ts'
-import { sendBackPath } from '../../mispaid.ts'
+import type { Check } from '../../payment-view/check.ts'
+import { sendBackPath } from '../../payment-view/mispaid.ts'
 import { mispaidOf } from './send-back.ts'
 
 const network: Network = {

@@ -1,6 +1,6 @@
-import type { Mispaid } from '../../mispaid.ts'
-import type { Check } from './check.ts'
-import type { Expected } from './local-checks.ts'
+import type { Mispaid } from '../../payment-view/mispaid.ts'
+import type { Check } from '../../payment-view/check.ts'
+import type { Expected } from './proof/local-checks.ts'
 
 /** What is known of a payment that is on the chain. */
 export type OnChain = { checks: readonly Check[]; transaction: string | null; payer: string | null }

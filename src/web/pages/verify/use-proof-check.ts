@@ -1,10 +1,10 @@
 import { t } from '@lingui/core/macro'
 import { useState } from 'react'
-import { serverNow } from '../../clock.ts'
-import { rememberMispaid, type Mispaid } from '../../mispaid.ts'
-import type { Expected } from './local-checks.ts'
+import { serverNow } from '../../api/clock.ts'
+import { rememberMispaid, type Mispaid } from '../../payment-view/mispaid.ts'
+import type { Expected } from './proof/local-checks.ts'
 import { checkAndAccept, checkOnly, type Question, type Result } from './run-checks.ts'
-import type { Accepting } from './service-checks.ts'
+import type { Accepting } from './proof/service-checks.ts'
 import { mispaidOf } from './send-back.ts'
 
 /** How a proof is checked: as far as it uses nothing up, with the service where it may be asked; or to the end. */

@@ -2,7 +2,7 @@ import type { MessageDescriptor } from '@lingui/core'
 import { msg } from '@lingui/core/macro'
 import type { Tone } from '../../ui/Badge.tsx'
 import type { IconName } from '../../ui/Icon.tsx'
-import type { Check, Verdict } from './check.ts'
+import type { Check, Verdict } from '../../payment-view/check.ts'
 
 export const verdictWords: Readonly<Record<Verdict, { title: MessageDescriptor; body: MessageDescriptor; tone: Tone; icon: IconName }>> = {
   settled: {

@@ -7,7 +7,7 @@ import { formatAmountText } from '../format-amount.ts'
 import { formatDay } from '../format-time.ts'
 import { Icon } from '../Icon.tsx'
 import { Table, Td, Th } from '../Table.tsx'
-import { usePreferences } from '../../preferences.ts'
+import { usePreferences } from '../../local-data/preferences.ts'
 import { barHeight, labelledPlaces } from './scale.ts'
 
 export type DayFigures = {

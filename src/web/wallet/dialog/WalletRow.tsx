@@ -1,8 +1,8 @@
 import { t } from '@lingui/core/macro'
 import type { Family } from '#contract/address.ts'
 import { Button } from '../../ui/Button.tsx'
-import type { FoundWallet } from '../discover.ts'
-import { WalletIcon } from '../WalletIcon.tsx'
+import type { FoundWallet } from '../state/discover.ts'
+import { WalletIcon } from '../../ui/WalletIcon.tsx'
 
 export type WalletRowProps = {
   wallet: FoundWallet

@@ -2,10 +2,11 @@ import { t } from '@lingui/core/macro'
 import { useEffect, useRef, useState } from 'react'
 import type { Family } from '#contract/address.ts'
 import { announce } from '../../ui/announce.tsx'
-import { closeConnectDialog } from '../accounts.ts'
-import type { FoundWallet } from '../discover.ts'
-import { walletProblem } from '../errors.ts'
-import { loadStack, type Elsewhere } from '../stack.ts'
+import { closeConnectDialog } from '../state/accounts.ts'
+import type { FoundWallet } from '../state/discover.ts'
+import { walletProblem } from '../state/errors.ts'
+import { loadStack } from '../stack.ts'
+import type { Elsewhere } from '../state/wallet-adapter.ts'
 
 export type Stage =
   | { name: 'choose'; trouble?: string }

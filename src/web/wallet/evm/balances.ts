@@ -1,7 +1,7 @@
 import type { Address, PublicClient } from 'viem'
 import { encodeBalanceOf, readBalance } from '#chains/evm/trial.ts'
 import type { Network } from '#contract/network.ts'
-import type { AssetBalance } from '../stack.ts'
+import type { AssetBalance } from '../state/wallet-adapter.ts'
 
 /** What an account holds of each of the network's assets, in their order. */
 export function readBalances(client: PublicClient, network: Network, address: string): Promise<AssetBalance[]> {

@@ -1,6 +1,6 @@
 import { TransactionNotFoundError, type Hash, type PublicClient } from 'viem'
 import { decodeTransaction } from '#chains/evm/decode.ts'
-import type { BroadcastReading } from '../stack.ts'
+import type { BroadcastReading } from '../state/wallet-adapter.ts'
 
 /**
  * Nonce and fees of a transaction as the payer's RPC shows them, beside those of the bytes that the service built; null while the RPC does not show it.

@@ -1,9 +1,9 @@
 import { compareSigned } from '#chains/evm/compare.ts'
 import { decodeTransaction } from '#chains/evm/decode.ts'
 import { nativeAsset, type Asset, type Network } from '#contract/network.ts'
-import type { PaymentOrder } from '../../payment/order.ts'
-import type { TransactionReader } from '../../payment/ports.ts'
-import { firstDifference, intentOf } from '../intent.ts'
+import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { TransactionReader } from '../../payment-order/ports.ts'
+import { firstDifference, intentOf } from '../state/intent.ts'
 import { readingOf } from './deeds.ts'
 
 /** Reads EVM transactions from their bytes. */

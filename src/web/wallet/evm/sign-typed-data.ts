@@ -1,20 +1,13 @@
 import { getTypesForEIP712Domain, serializeTypedData, type EIP1193Provider, type TypedDataDomain } from 'viem'
 import type { Network } from '#contract/network.ts'
-import { bounded } from '../bounded.ts'
-import { walletProblem, WalletProblem } from '../errors.ts'
+import { bounded } from '../state/bounded.ts'
+import { walletProblem, WalletProblem } from '../state/errors.ts'
+import type { TypedData } from '../state/wallet-adapter.ts'
 import { readAccounts } from './pay.ts'
 import { switchChain } from './switch-chain.ts'
 
 const SIGN_WITHIN_MS = 5 * 60_000
 const SIGNATURE = /^0x[0-9a-f]{130}$/i
-
-/** EIP-712. What is signed moves nothing by itself. */
-export type TypedData = {
-  domain: Readonly<Record<string, unknown>>
-  types: Readonly<Record<string, readonly { name: string; type: string }[]>>
-  primaryType: string
-  message: Readonly<Record<string, unknown>>
-}
 
 /**
  * Asks the wallet for the signature of an account over typed data. Wallets refuse a domain of another chain than the one they are on.

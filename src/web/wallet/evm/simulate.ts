@@ -4,7 +4,7 @@ import { decodeTransaction, type EvmFacts } from '#chains/evm/decode.ts'
 import { encodeBalanceOf, paysInFull, readBalance, readTrial, saysTransferred, trialCalls, type Balances, type Trial } from '#chains/evm/trial.ts'
 import { formatAmount } from '#contract/amount.ts'
 import type { Asset } from '#contract/network.ts'
-import type { PaymentOrder, Simulation } from '../../payment/order.ts'
+import type { PaymentOrder, Simulation } from '../../payment-order/order.ts'
 
 /** A payment's bytes, and what the network's fee is paid in. */
 type Tried = { order: PaymentOrder; bytes: Uint8Array; currency: Asset }

@@ -1,7 +1,7 @@
 import { hexToNumber, isHex, numberToHex, type EIP1193Provider } from 'viem'
 import { chainIdOf, nativeAsset, type Network } from '#contract/network.ts'
-import { bounded } from '../bounded.ts'
-import { signalOf, WalletProblem } from '../errors.ts'
+import { bounded } from '../state/bounded.ts'
+import { signalOf, WalletProblem } from '../state/errors.ts'
 
 const READ_WITHIN_MS = 10_000
 /** A person answers the wallet's question in here; some wallets never settle the promise at all. */

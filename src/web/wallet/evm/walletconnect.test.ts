@@ -3,7 +3,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { startRelay } from '#testing/walletconnect-relay.ts'
 import { startRemoteWallet, type RemoteWalletOptions } from '#testing/walletconnect-wallet.ts'
-import { signalOf } from '../errors.ts'
+import { signalOf } from '../state/errors.ts'
 import { WalletConnectSession, type WalletConnectOptions } from './walletconnect-session.ts'
 
 const CHAIN = 31_337

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { createConnector, type CreateConnectorFn } from 'wagmi'
-import type { Elsewhere } from '../stack.ts'
+import type { Elsewhere } from '../state/wallet-adapter.ts'
 import { WALLET_CONNECT } from './wallet-connect-id.ts'
 import type { WalletConnectSession } from './walletconnect-session.ts'
 

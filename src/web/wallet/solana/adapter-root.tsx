@@ -3,7 +3,7 @@ import { ConnectionProvider, useWallet, WalletProvider, type WalletContextState 
 import type { StandardWalletAdapter } from '@solana/wallet-standard-wallet-adapter-base'
 import { useEffect } from 'react'
 import { createRoot } from 'react-dom/client'
-import { WalletProblem } from '../errors.ts'
+import { WalletProblem } from '../state/errors.ts'
 
 /** Extensions register themselves as late as this after the page loads. */
 const REGISTERED_WITHIN_MS = 2_000

@@ -3,7 +3,7 @@ import { TOKEN_PROGRAMS } from '#chains/solana/programs.ts'
 import { associatedTokenAccount } from '#chains/solana/token-account.ts'
 import { readTokenAccount } from '#chains/solana/token-state.ts'
 import type { Network } from '#contract/network.ts'
-import type { AssetBalance } from '../stack.ts'
+import type { AssetBalance } from '../state/wallet-adapter.ts'
 
 /** The most accounts a node tells of in one answer. */
 const ACCOUNTS = 100

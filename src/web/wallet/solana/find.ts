@@ -1,6 +1,6 @@
 import { PublicKey, type Connection } from '@solana/web3.js'
 import { decodeTransaction } from '#chains/solana/decode.ts'
-import type { PaymentOrder, Sent } from '../../payment/order.ts'
+import type { PaymentOrder, Sent } from '../../payment-order/order.ts'
 
 /** As many as a node tells at once. */
 const PAGE = 1_000

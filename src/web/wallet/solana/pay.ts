@@ -1,7 +1,7 @@
-import type { Built, PaymentOrder } from '../../payment/order.ts'
-import type { WalletAnswer } from '../../payment/ports.ts'
+import type { Built, PaymentOrder } from '../../payment-order/order.ts'
+import type { WalletAnswer } from '../../payment-order/ports.ts'
 import { describeUnsigned } from '../../errors/troubles.ts'
-import { signalOf } from '../errors.ts'
+import { signalOf } from '../state/errors.ts'
 import type { SolanaSigner } from './standard.ts'
 
 /** Has the wallet sign a payment. Signing sends nothing: whatever goes wrong, no byte has left. */

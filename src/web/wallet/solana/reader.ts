@@ -1,7 +1,7 @@
 import bs58 from 'bs58'
 import { decodeTransaction } from '#chains/solana/decode.ts'
-import { firstDifference, intentOf } from '../intent.ts'
-import type { TransactionReader } from '../../payment/ports.ts'
+import { firstDifference, intentOf } from '../state/intent.ts'
+import type { TransactionReader } from '../../payment-order/ports.ts'
 import { readingOf } from './deeds.ts'
 
 /** Reads Solana transactions from their bytes. */

@@ -2,8 +2,8 @@ import type { SolanaSignMessageFeature, SolanaSignTransactionFeature } from '@so
 import type { Wallet, WalletAccount } from '@wallet-standard/base'
 import bs58 from 'bs58'
 import { SOLANA_DEVNET, SOLANA_MAINNET, type NetworkId } from '#contract/network.ts'
-import { bounded } from '../bounded.ts'
-import { WalletProblem } from '../errors.ts'
+import { bounded } from '../state/bounded.ts'
+import { WalletProblem } from '../state/errors.ts'
 
 /** What a payment needs of a Solana wallet; the rest of the app knows no wallet but this. */
 export interface SolanaSigner {

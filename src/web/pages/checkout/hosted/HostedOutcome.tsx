@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { HostedIntent } from '#contract/hosted-intent.ts'
 import { isSettled } from '#contract/payment.ts'
 import { paymentQuery } from '../../../api/queries.ts'
-import { pathTo } from '../../../paths.ts'
+import { pathTo } from '../../../router/paths.ts'
 import { Link } from '../../../router/Link.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
@@ -12,7 +12,7 @@ import { buttonClass } from '../../../ui/button-class.ts'
 import { Card } from '../../../ui/Card.tsx'
 import { Spinner } from '../../../ui/Spinner.tsx'
 import { StatusPill } from '../../../ui/StatusPill.tsx'
-import { StepHeading } from '../StepHeading.tsx'
+import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
 
 export type HostedOutcomeProps = { intent: HostedIntent; paymentId: string | null; unknown: boolean; onAnother: () => void }
 

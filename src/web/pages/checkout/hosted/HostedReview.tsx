@@ -1,9 +1,9 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { intentText, intentTypedData, type HostedIntent } from '#contract/hosted-intent.ts'
 import { familyOf, type Network } from '#contract/network.ts'
-import { serverNow } from '../../../clock.ts'
-import type { Trouble } from '../../../payment/order.ts'
-import { useNetwork } from '../../../shell/use-config.ts'
+import { serverNow } from '../../../api/clock.ts'
+import type { Trouble } from '../../../payment-order/order.ts'
+import { useNetwork } from '../../../api/use-config.ts'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Banner } from '../../../ui/Banner.tsx'
@@ -14,8 +14,8 @@ import { Icon } from '../../../ui/Icon.tsx'
 import { Time } from '../../../ui/Time.tsx'
 import { UntrustedLink, UntrustedText } from '../../../ui/UntrustedText.tsx'
 import { useNow } from '../../../ui/use-now.ts'
-import { useAccounts, type ConnectedAccount } from '../../../wallet/accounts.ts'
-import { StepHeading } from '../StepHeading.tsx'
+import { useAccounts, type ConnectedAccount } from '../../../wallet/state/accounts.ts'
+import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
 
 export type HostedReviewProps = {
   intent: HostedIntent

@@ -1,5 +1,5 @@
 import type { HostedIntent } from '#contract/hosted-intent.ts'
-import type { Trouble } from '../../../payment/order.ts'
+import type { Trouble } from '../../../payment-order/order.ts'
 
 /**
  * A payment from a managed wallet, as this page drives it. The wallet of the operator signs words, never a transaction; from the signature on

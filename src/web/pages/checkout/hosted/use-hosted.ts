@@ -1,6 +1,6 @@
 import { useEffect, useReducer, useRef } from 'react'
 import type { Network } from '#contract/network.ts'
-import type { ConnectedAccount } from '../../../wallet/accounts.ts'
+import type { ConnectedAccount } from '../../../wallet/state/accounts.ts'
 import { isOut, reduceHosted, type HostedState } from './machine.ts'
 import { deliver, prepare, signIntent, undelivered, type HostedOrder } from './send.ts'
 

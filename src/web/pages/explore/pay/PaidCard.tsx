@@ -1,10 +1,10 @@
 import { Trans } from '@lingui/react/macro'
 import { explorerLink } from '#contract/network.ts'
-import { useNetwork } from '../../../shell/use-config.ts'
+import { useNetwork } from '../../../api/use-config.ts'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Fact, Facts } from '../../../ui/Facts.tsx'
-import { ProgressCard } from '../../checkout/ProgressCard.tsx'
+import { ProgressCard } from '../../../payment-flow/steps/ProgressCard.tsx'
 import { progressOf } from './progress-words.ts'
 import type { VisitView } from './use-visit.ts'
 

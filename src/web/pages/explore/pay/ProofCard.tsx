@@ -5,7 +5,7 @@ import { Card } from '../../../ui/Card.tsx'
 import { Fact, Facts } from '../../../ui/Facts.tsx'
 import { Icon } from '../../../ui/Icon.tsx'
 import { UntrustedText } from '../../../ui/UntrustedText.tsx'
-import { StepHeading } from '../../checkout/StepHeading.tsx'
+import { StepHeading } from '../../../payment-flow/steps/StepHeading.tsx'
 import type { VisitView } from './use-visit.ts'
 
 /** The free signature that ties a transfer that landed to what it pays for. */

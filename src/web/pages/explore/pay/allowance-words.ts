@@ -1,6 +1,6 @@
 import { t } from '@lingui/core/macro'
-import type { Outgoing } from '../../../payment/machine.ts'
-import type { Progress } from '../../checkout/ProgressCard.tsx'
+import type { Outgoing } from '../../../payment-flow/machine.ts'
+import type { Progress } from '../../../payment-flow/steps/ProgressCard.tsx'
 
 /** How the transaction that lets Permit2 take an amount is doing. */
 export function allowanceProgress(state: Outgoing): Progress {

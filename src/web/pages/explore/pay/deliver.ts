@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { decodeHeader } from '#x402/header.ts'
-import { ask, type Answer, type Asked } from '../ask.ts'
-import { headerOf } from '../challenge.ts'
+import { ask, type Answer, type Asked } from '../request/ask.ts'
+import { headerOf } from '../request/challenge.ts'
 import type { Delivery, Visit } from './visit.ts'
 
 /** What comes of a request that carries the payment. */

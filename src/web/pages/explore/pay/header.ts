@@ -7,9 +7,9 @@ import { encodeBase64, encodeHeader } from '#x402/header.ts'
 import { fromV1, toV1, RequirementsV1 } from '#x402/requirements.ts'
 import { offerProofTypedData, proofTypedData } from '#x402/txid.ts'
 import * as v from 'valibot'
-import { isPaid, mayHaveLeft, type PaymentState } from '../../../payment/machine.ts'
-import type { TypedData } from '../../../wallet/evm/sign-typed-data.ts'
-import type { PaymentHeader } from '../ask.ts'
+import { isPaid, mayHaveLeft, type PaymentState } from '../../../payment-flow/machine.ts'
+import type { TypedData } from '../../../wallet/state/wallet-adapter.ts'
+import type { PaymentHeader } from '../request/ask.ts'
 import type { Visit } from './visit.ts'
 
 /** The header that pays a visit, from what the machine has signed or sent. Each payment has one, and it never changes. */

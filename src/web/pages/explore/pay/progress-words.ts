@@ -1,7 +1,7 @@
 import { t } from '@lingui/core/macro'
-import type { Outgoing } from '../../../payment/machine.ts'
-import type { Progress } from '../../checkout/ProgressCard.tsx'
-import type { Way } from '../usable.ts'
+import type { Outgoing } from '../../../payment-flow/machine.ts'
+import type { Progress } from '../../../payment-flow/steps/ProgressCard.tsx'
+import type { Way } from '../request/usable.ts'
 
 /** The seller sends what the payer signs. */
 const BY_SELLER: ReadonlySet<Way> = new Set(['signed_transfer', 'sponsored', 'authorization', 'permit'])

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { isPaid } from '../../../payment/machine.ts'
-import type { PaymentRun } from '../../../payment/run.ts'
-import { useNetwork } from '../../../shell/use-config.ts'
+import { isPaid } from '../../../payment-flow/machine.ts'
+import type { PaymentRun } from '../../../payment-flow/run.ts'
+import { useNetwork } from '../../../api/use-config.ts'
 import { openAllowance } from './runs.ts'
 import type { Visit } from './visit.ts'
 
@@ -41,7 +41,7 @@ export function useAllowance(visit: Visit, payment: PaymentRun): AllowanceView {
 
     async function judge() {
       try {
-        const { readAllowance } = await import('./messages.ts')
+        const { readAllowance } = await import('../../../payment-flow/messages.ts')
         if (!network) return
         const allowed = await readAllowance(network, order.asset.address, order.sender)
         if (!current) return

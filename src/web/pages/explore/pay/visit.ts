@@ -1,8 +1,8 @@
 import type { ResourceInfo } from '#x402/requirements.ts'
-import type { PaymentHeader } from '../ask.ts'
-import type { Version } from '../challenge.ts'
-import type { ResourceRequest } from '../request.ts'
-import type { Way } from '../usable.ts'
+import type { PaymentHeader } from '../request/ask.ts'
+import type { Version } from '../request/challenge.ts'
+import type { ResourceRequest } from '../request/request.ts'
+import type { Way } from '../request/usable.ts'
 
 /** What a server said to a request that carried the payment. */
 export type Delivery = {

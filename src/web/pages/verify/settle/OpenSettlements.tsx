@@ -1,6 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import { useEffect, useState } from 'react'
-import type { JournalEntry } from '../../../payment/journal.ts'
+import type { JournalEntry } from '../../../payment-flow/journal.ts'
 import { Address } from '../../../ui/Address.tsx'
 import { Amount } from '../../../ui/Amount.tsx'
 import { Banner } from '../../../ui/Banner.tsx'

@@ -1,5 +1,5 @@
 import { familyOf, type Network } from '#contract/network.ts'
-import type { Facts } from '../facts.ts'
+import type { Facts } from '../proof/facts.ts'
 
 /** What a payee does to settle a proof alone. */
 export type SettleKind =

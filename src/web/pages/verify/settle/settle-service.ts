@@ -1,11 +1,11 @@
 import { decodeBase64 } from '#x402/header.ts'
 import { call } from '../../../api/client.ts'
 import { askPatiently } from '../../../api/patience.ts'
-import type { PaymentOrder, Trouble } from '../../../payment/order.ts'
-import type { PaymentService } from '../../../payment/ports.ts'
+import type { PaymentOrder, Trouble } from '../../../payment-order/order.ts'
+import type { PaymentService } from '../../../payment-order/ports.ts'
 import { describeTrouble, type TroubleName } from '../../../errors/troubles.ts'
-import { paymentService } from '../../checkout/payment-service.ts'
-import { questionOf } from '../service-checks.ts'
+import { paymentService } from '../../../payment-flow/form/payment-service.ts'
+import { questionOf } from '../proof/service-checks.ts'
 import type { Settlement } from './settlement.ts'
 
 type Reply = Awaited<ReturnType<typeof call<'transactionReceive'>>>

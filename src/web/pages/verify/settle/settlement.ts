@@ -1,8 +1,8 @@
 import { findAsset, nativeAsset, type Network } from '#contract/network.ts'
 import { decodePayload } from '#x402/payload.ts'
-import type { Asked, Deed, PaymentOrder } from '../../../payment/order.ts'
-import { factsOf, type Facts } from '../facts.ts'
-import type { Expected } from '../local-checks.ts'
+import type { Asked, Deed, PaymentOrder } from '../../../payment-order/order.ts'
+import { factsOf, type Facts } from '../proof/facts.ts'
+import type { Expected } from '../proof/local-checks.ts'
 import type { SettleKind } from './kinds.ts'
 
 /** A proof that its payee settles alone, and what it is held against. */

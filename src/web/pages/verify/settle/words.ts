@@ -1,7 +1,7 @@
 import type { MessageDescriptor } from '@lingui/core'
 import { msg, t } from '@lingui/core/macro'
-import type { Outgoing } from '../../../payment/machine.ts'
-import type { Progress } from '../../checkout/ProgressCard.tsx'
+import type { Outgoing } from '../../../payment-flow/machine.ts'
+import type { Progress } from '../../../payment-flow/steps/ProgressCard.tsx'
 import type { SettleKind } from './kinds.ts'
 
 /** What the payee is about to do, before anything is prepared. */

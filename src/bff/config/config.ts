@@ -1,0 +1,255 @@
+import { readFileSync } from 'node:fs'
+import * as v from 'valibot'
+import { parseAddress } from '#contract/address.ts'
+import { NetworkConfig } from '#contract/network-config.ts'
+import type { Network } from '#contract/network.ts'
+import { Example, RELAY_AUDIENCES, type RelayAudience } from '#contract/relay-offer.ts'
+import type { DatabaseTarget } from '#postgres/open.ts'
+import { HostedRuleText, readRules } from './hosted-rules.ts'
+import type { HostedRule } from './hosted-rules.ts'
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+export type BffConfig = {
+  host: string
+  /** 0 takes a free port. */
+  port: number
+  /** The payment service, without a slash at the end. Every request upstream starts with it. */
+  serviceUrl: string
+  /** The one secret of this program. It leaves only towards `serviceUrl`. */
+  serviceApiKey: string
+  database: DatabaseTarget
+  networks: Network[]
+  /** Where the web app is served from, exactly as a browser spells an origin. */
+  allowedOrigins: string[]
+  /** Normal form. An anonymous checkout pays only these. */
+  sellerWallets: string[]
+  /** Normal form. Whoever proves one of these sees the whole account. */
+  operatorWallets: string[]
+  title: string
+  /** Where sellers' own servers reach the service, without a slash at the end; told to the dashboard. */
+  publicServiceUrl: string | null
+  /** `loopback`: `http://127.0.0.1` may be asked too, for a trial on one machine. */
+  relay: { audience: RelayAudience; loopback: boolean }
+  examples: Example[]
+  /** Told to the dashboard: it reaches wallets on other devices through WalletConnect. */
+  walletConnect: { projectId: string; relayUrl: string | null } | null
+  /** From which managed wallets operators may pay here, and how much; none: nobody may. */
+  hosted: HostedRule[]
+  /** Proxies in front of this program whose `X-Forwarded-For` entry is believed; 0 believes none. */
+  trustedProxyHops: number
+  /** Open connections at once, in all and of one address; without them the server's own caps apply. */
+  maxConnections?: number
+  maxConnectionsPerAddress?: number
+  logLevel: (typeof LOG_LEVELS)[number]
+}
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+const FILES = [
+  ['NETWORKS', 'NETWORKS_FILE'],
+  ['SERVICE_API_KEY', 'SERVICE_API_KEY_FILE'],
+] as const
+
+/**
+ * What the environment says, with the files that `NETWORKS_FILE` and `SERVICE_API_KEY_FILE` name read into their text.
+ * @throws ConfigError that names every file that cannot be read
+ */
+export function readEnv(env: Env): Env {
+  const read: Record<string, string | undefined> = { ...env }
+  const problems: string[] = []
+  for (const [name, fileName] of FILES) {
+    const file = env[fileName]
+    if (!file || env[name]) continue
+    try {
+      read[name] = readFileSync(file, 'utf8').trim()
+    } catch {
+      problems.push(`${fileName}: expected a file that can be read, received ${JSON.stringify(file)}.`)
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+  return read
+}
+
+const wallet = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const parsed = parseAddress(dataset.value)
+    if (parsed.ok) return parsed.address
+    addIssue({ message: `${JSON.stringify(dataset.value)} is not an address.` })
+    return NEVER
+  }),
+)
+
+const origin = v.pipe(
+  v.string(),
+  v.check(
+    (text) => URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text),
+    (issue) => `${JSON.stringify(issue.input)} is not an origin.`,
+  ),
+)
+
+const serviceUrl = v.pipe(
+  v.string(),
+  v.check((text) => {
+    if (!URL.canParse(text)) return false
+    const { protocol, username, password, search, hash } = new URL(text)
+    return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === ''
+  }),
+  v.transform((text) => text.replace(/\/+$/, '')),
+)
+
+function list<S extends v.GenericSchema<string, string>>(item: S) {
+  const texts = v.transform((text: string) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
+  return v.pipe(v.string(), texts, v.array(item))
+}
+
+const connectionCount = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,5}$/), v.transform(Number))
+
+/** One row a variable: what it must be, an example, and how it is read. */
+const variables = {
+  HOST: { schema: v.optional(v.string(), '127.0.0.1'), expected: 'an address to listen on', example: '127.0.0.1' },
+  PORT: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)), '4021'),
+    expected: 'a port, 0 for a free one',
+    example: '4021',
+  },
+  SERVICE_URL: { schema: serviceUrl, expected: 'the http(s) address of the payment service, without a user name or a query', example: 'http://127.0.0.1:4020' },
+  SERVICE_API_KEY: {
+    schema: v.pipe(v.string(), v.regex(/^[\x21-\x7e]{16,512}$/)),
+    expected: 'an API key of the payment service, 16 to 512 visible characters (or its file in SERVICE_API_KEY_FILE)',
+    example: 'pk_live_…',
+  },
+  DATABASE_URL: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//), v.url())),
+    expected: 'the URL of a Postgres server',
+    example: 'postgres://paydesk@localhost/paydesk',
+  },
+  DATA_DIR: { schema: v.optional(v.string(), '.paydesk/bff'), expected: 'a folder of this process alone', example: '.paydesk/bff' },
+  NETWORKS: {
+    schema: v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(NetworkConfig), v.minLength(1, 'Expected at least one network.')),
+    expected: 'a JSON array of networks (or their file in NETWORKS_FILE)',
+    example:
+      '[{"network":"eip155:8453","name":"Base","rpcUrls":["https://mainnet.base.org"],"testnet":false,"blockTimeMs":2000,"confirmations":10,' +
+      '"assets":[{"address":"0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE","symbol":"ETH","name":"Ether","decimals":18,"native":true}]}]',
+  },
+  ALLOWED_ORIGINS: {
+    schema: v.pipe(list(origin), v.minLength(1, 'Expected at least one origin.')),
+    expected: 'the origins of the web app with commas, spelled as a browser does',
+    example: 'https://pay.example.com',
+  },
+  SELLER_WALLETS: {
+    schema: v.pipe(list(wallet), v.minLength(1, 'Expected at least one wallet.')),
+    expected: "the seller's payout wallets with commas",
+    example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  },
+  OPERATOR_WALLETS: {
+    schema: v.optional(list(wallet), ''),
+    expected: 'the wallets of those who run this desk, with commas',
+    example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  },
+  PUBLIC_SERVICE_URL: {
+    schema: v.optional(serviceUrl),
+    expected: 'the http(s) address at which sellers reach the payment service',
+    example: 'https://payments.example.com',
+  },
+  TITLE: { schema: v.optional(v.pipe(v.string(), v.maxLength(60)), 'Paydesk'), expected: 'a title of at most 60 characters', example: 'Paydesk' },
+  RELAY: {
+    schema: v.optional(v.picklist(RELAY_AUDIENCES), 'wallets'),
+    expected: `who may have requests to other sites relayed, one of ${RELAY_AUDIENCES.join(', ')}`,
+    example: 'wallets',
+  },
+  WALLETCONNECT_PROJECT_ID: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/))),
+    expected: 'the id of a WalletConnect project, 32 hex digits',
+    example: '0123456789abcdef0123456789abcdef',
+  },
+  WALLETCONNECT_RELAY_URL: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^wss?:\/\//), v.url())),
+    expected: 'the WebSocket URL of a relay in place of WalletConnect’s own',
+    example: 'wss://relay.walletconnect.org',
+  },
+  RELAY_LOOPBACK: { schema: v.optional(v.literal('1')), expected: '1 to relay to http://127.0.0.1 too', example: '1' },
+  EXAMPLES: {
+    schema: v.optional(v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(Example)), '[]'),
+    expected: 'a JSON array of protected resources that the explorer offers to try',
+    example: '[{"name":"An article","url":"https://shop.example.com/article","description":"0.01 ETH"}]',
+  },
+  HOSTED_SENDS: {
+    schema: v.optional(v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(HostedRuleText)), '[]'),
+    expected: 'a JSON array of the managed wallets that operators may pay from, each with its asset and its two caps',
+    example:
+      '[{"name":"Treasury","wallet":"0x70997970C51812dc3A010C7d01b50e0d17dc79C8","network":"eip155:8453","asset":"ETH","maxPerPayment":"0.5","maxPerDay":"2"}]',
+  },
+  TRUSTED_PROXY_HOPS: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]$/), v.transform(Number)), '0'),
+    expected: 'how many proxies of your own stand in front, 0 to 9',
+    example: '1',
+  },
+  MAX_CONNECTIONS: { schema: v.optional(connectionCount), expected: 'how many connections may be open at once', example: '3000' },
+  MAX_CONNECTIONS_PER_ADDRESS: { schema: v.optional(connectionCount), expected: 'how many connections one address may have open at once', example: '256' },
+  LOG_LEVEL: { schema: v.optional(v.picklist(LOG_LEVELS), 'info'), expected: `one of ${LOG_LEVELS.join(', ')}`, example: 'info' },
+} as const satisfies Record<string, { schema: v.GenericSchema; expected: string; example: string }>
+
+type Variables = { [K in keyof typeof variables]: v.InferOutput<(typeof variables)[K]['schema']> }
+
+/**
+ * The proxy's configuration from its environment.
+ * @throws ConfigError that names every problem at once; values that may be secret are not repeated
+ */
+export function toConfig(env: Env): BffConfig {
+  const problems: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const [name, { schema, expected, example }] of Object.entries(variables)) {
+    // An empty variable is one that is not set.
+    const result = v.safeParse(schema, env[name] || undefined)
+    if (result.success) {
+      values[name] = result.output
+      continue
+    }
+    const [issue] = result.issues
+    const place = v.getDotPath(issue)
+    const secret = name === 'SERVICE_API_KEY' || name === 'DATABASE_URL' || name === 'SERVICE_URL'
+    const why = secret || env[name] === undefined ? '.' : `${place ? `; at ${place}` : ''}: ${issue.message}`
+    problems.push(`${name}: expected ${expected}${why} Example: ${name}=${example}`)
+  }
+  if (problems.length > 0) throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+  const read = values as Variables
+  const hosted = readRules(read.HOSTED_SENDS, read.NETWORKS)
+  if (hosted.problems.length > 0)
+    throw new ConfigError(`The configuration is not valid.\n${hosted.problems.map((problem) => `HOSTED_SENDS: ${problem}`).join('\n')}`)
+  return fromVariables(read, hosted.rules)
+}
+
+function fromVariables(values: Variables, hosted: HostedRule[]): BffConfig {
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    serviceUrl: values.SERVICE_URL,
+    serviceApiKey: values.SERVICE_API_KEY,
+    database: values.DATABASE_URL ? { url: values.DATABASE_URL } : { dataDir: values.DATA_DIR },
+    networks: values.NETWORKS,
+    allowedOrigins: values.ALLOWED_ORIGINS,
+    sellerWallets: values.SELLER_WALLETS,
+    operatorWallets: values.OPERATOR_WALLETS,
+    title: values.TITLE,
+    publicServiceUrl: values.PUBLIC_SERVICE_URL ?? null,
+    relay: { audience: values.RELAY, loopback: values.RELAY_LOOPBACK === '1' },
+    examples: values.EXAMPLES,
+    walletConnect: values.WALLETCONNECT_PROJECT_ID ? { projectId: values.WALLETCONNECT_PROJECT_ID, relayUrl: values.WALLETCONNECT_RELAY_URL ?? null } : null,
+    hosted,
+    trustedProxyHops: values.TRUSTED_PROXY_HOPS,
+    maxConnections: values.MAX_CONNECTIONS,
+    maxConnectionsPerAddress: values.MAX_CONNECTIONS_PER_ADDRESS,
+    logLevel: values.LOG_LEVEL,
+  }
+}

@@ -1,0 +1,19 @@
+import type { Logger } from 'pino'
+import type { Database } from '#postgres/open.ts'
+import type { Budgets } from '../budget/budgets.ts'
+import type { BffConfig } from '../config/config.ts'
+import type { EventHub } from '../events/hub.ts'
+import type { Streams } from '../events/streams.ts'
+import type { Upstream } from '../upstream/upstream.ts'
+
+/** The parts of a running proxy. */
+export type Context = {
+  config: BffConfig
+  db: Database
+  log: Logger
+  now: () => Date
+  upstream: Upstream
+  budgets: Budgets
+  hub: EventHub
+  streams: Streams
+}

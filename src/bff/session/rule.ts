@@ -1,0 +1,84 @@
+import { parseAddress } from '#contract/address.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { EndpointInput, EndpointName, Endpoints } from '#contract/endpoints.ts'
+import type { Context } from '../context/context.ts'
+import type { RawInput } from '../http/parse.ts'
+import type { Visitor } from './visitor.ts'
+import type { OpenSession } from '../db/sessions.ts'
+import type { UpstreamRequest } from '../upstream/upstream.ts'
+
+/** The endpoints that a browser is offered. */
+export type BrowserEndpointName = { [K in EndpointName]: Endpoints[K]['audience'] extends 'browser' ? K : never }[EndpointName]
+
+export type Call<K extends EndpointName> = {
+  context: Context
+  visitor: Visitor
+  /** Parsed: to decide by. */
+  input: EndpointInput<K>
+  /** As it came: to send on. */
+  raw: RawInput
+  requestId: string
+  idempotencyKey: string | undefined
+  /** What the person typed to confirm, from `X-Confirm`. */
+  confirmation?: string | undefined
+  /** What the person's wallet signed for this request, from `X-Approval`. */
+  approval?: string | undefined
+}
+
+export type Reply = { value: unknown; headers: Readonly<Record<string, string>> }
+
+/** Decides who may, asks the service, and decides what of the answer may be seen. */
+export type Rule<K extends EndpointName> = (call: Call<K>) => Promise<Reply>
+
+/** @throws ProblemError `UNAUTHORIZED` */
+export function requireSession(visitor: Visitor): OpenSession {
+  if (!visitor.session) throw signInFirst()
+  return visitor.session
+}
+
+/** A session with at least one proven wallet: an anonymous buyer's has none. @throws ProblemError `UNAUTHORIZED` */
+export function requireWallet(visitor: Visitor): OpenSession {
+  if (!visitor.session || visitor.session.wallets.length === 0) throw signInFirst()
+  return visitor.session
+}
+
+/** A session of whoever runs this desk. @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN` */
+export function requireOperator(visitor: Visitor): OpenSession {
+  const session = requireWallet(visitor)
+  if (session.operator) return session
+  throw new ProblemError('FORBIDDEN', {
+    message: 'Only the wallets that run this desk may do that. Sign in with one of them.',
+    details: { reason: 'operator_required' },
+  })
+}
+
+/** A session that may act for a payee: its own wallet, or whoever runs this desk. @throws ProblemError `UNAUTHORIZED`, `FORBIDDEN` */
+export function requirePayee(visitor: Visitor, wallet: string): OpenSession {
+  const session = requireWallet(visitor)
+  const parsed = parseAddress(wallet)
+  if (session.operator || (parsed.ok && session.wallets.includes(parsed.address))) return session
+  throw new ProblemError('FORBIDDEN', { message: 'Sign in with the wallet that is to be paid.', details: { reason: 'payee_required' } })
+}
+
+/** One answer for what does not exist and for what is someone else's. */
+export function notFound(): ProblemError {
+  return new ProblemError('NOT_FOUND', { message: 'There is nothing here that this session may see.' })
+}
+
+export function spender(visitor: Visitor): { sessionId: string | undefined; address: string } {
+  return { sessionId: visitor.session?.id, address: visitor.address }
+}
+
+/** What goes on to the service: the parts as they came, checked but not rewritten. */
+export function onward({
+  raw,
+  requestId,
+  idempotencyKey,
+  visitor,
+}: Pick<Call<EndpointName>, 'raw' | 'requestId' | 'idempotencyKey' | 'visitor'>): UpstreamRequest {
+  return { ...raw, requestId, idempotencyKey, keyScope: visitor.session?.id ?? visitor.address }
+}
+
+function signInFirst(): ProblemError {
+  return new ProblemError('UNAUTHORIZED', { message: 'Sign in with a wallet first.', details: { reason: 'sign_in_required' } })
+}

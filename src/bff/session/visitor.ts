@@ -1,0 +1,30 @@
+import { clientAddress } from '#http/client-address.ts'
+import type { Context } from '../context/context.ts'
+import { cookieSite } from './cookie.ts'
+import type { CookieSite } from './cookie.ts'
+import { openSession } from './open-session.ts'
+import type { OpenSession } from '../db/sessions.ts'
+import type { HttpContext } from '../http/env.ts'
+
+/** Who asks, as far as this program knows. */
+export type Visitor = {
+  session: OpenSession | undefined
+  /** An allowed one, or nothing. */
+  origin: string | undefined
+  site: CookieSite
+  /** What budgets are kept by: an IPv4 address, or the /64 that one IPv6 subscriber has. */
+  address: string
+  cookies: string | undefined
+}
+
+export async function readVisitor(context: Context, c: HttpContext): Promise<Visitor> {
+  const origin = c.get('origin')
+  const cookies = c.req.header('cookie')
+  return {
+    session: await openSession(context, cookies),
+    origin,
+    site: cookieSite({ origin, secFetchSite: c.req.header('sec-fetch-site'), host: c.req.header('host') }),
+    address: clientAddress(c.env.incoming, context.config.trustedProxyHops),
+    cookies,
+  }
+}

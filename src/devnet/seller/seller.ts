@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto'
+import { Hono, type Context } from 'hono'
+import type { Network } from '#contract/network.ts'
+import { encodeSettlement } from '#x402/settlement.ts'
+import { writeChallenge, type Requirements } from '#x402/requirements.ts'
+import { askService, type Payment, type Service, type Verdict } from './ask-service.ts'
+import { applyCors } from './cors.ts'
+import { raise, readDemo, type Demo } from './demo.ts'
+import { ORDER, Quotes, type Offer } from './quote.ts'
+import { readPayment } from './read-payment.ts'
+import { versionOne } from './version-one.ts'
+
+export type Product = {
+  path: `/${string}`
+  title: string
+  mimeType: string
+  content: string
+  /** Read at every visit. */
+  offers: () => Promise<Offer[]>
+}
+
+export type SellerOptions = {
+  /** Where buyers reach this server. */
+  url: string
+  service: Service
+  networks: readonly Network[]
+  products: readonly Product[]
+}
+
+/**
+ * A shop that is paid by x402, versions 1 and 2: it asks 402, has the service check the payment that comes back (`POST /payment/receive`), and
+ * serves. It keeps nothing: repeating a request with the same payment gets the same page and is never charged twice.
+ */
+export function createSeller(options: SellerOptions): Hono {
+  const app = new Hono()
+  const quotes = new Quotes(createHash('sha256').update(`quotes\n${options.service.apiKey}`).digest('hex'))
+  const failedOnce = new Set<string>()
+  app.use(applyCors)
+  app.get('/', (c) => c.json({ resources: options.products.map(({ path, title, mimeType }) => ({ url: `${options.url}${path}`, title, mimeType })) }))
+  app.get('/health/live', (c) => c.json({ status: 'ok' }))
+  app.get('/health/ready', async (c) => ((await isReady(options.service)) ? c.json({ status: 'ok' }) : c.json({ status: 'unavailable' }, 503)))
+  for (const product of options.products) app.get(product.path, (c) => visit(c, { product, options, quotes, failedOnce }))
+  return app
+}
+
+type Shop = { product: Product; options: SellerOptions; quotes: Quotes; failedOnce: Set<string> }
+
+async function visit(c: Context, shop: Shop): Promise<Response> {
+  const { product, options, quotes } = shop
+  const demo = readDemo(c.req.query('demo'))
+  const url = new URL(`${product.path}${new URL(c.req.url).search}`, options.url)
+  url.searchParams.delete(ORDER)
+  const offers = await product.offers()
+  // Both names are of the same thing; the version stands inside.
+  const header = c.req.header('payment-signature') ?? c.req.header('x-payment')
+  const ask = (error: string, now = offers) => challenge(c, { error, url, offers: now, product, quotes, demo })
+  if (header === undefined) return ask('Payment required')
+
+  const read = readPayment({ header, url, offers }, { quotes, networks: options.networks })
+  if (!read.ok) {
+    tellSettlement(c, { success: false, errorReason: read.reason })
+    return read.readable ? ask(read.message) : c.json({ error: read.message }, 400)
+  }
+  if (demo.has('price-rises') && !raise(offers).some(({ amount }) => amount === read.question.expectedAmount)) {
+    return ask('The price has risen since it was told. This payment was not used.', raise(offers))
+  }
+  const verdict = await askService(options.service, read.question)
+  if (verdict.state === 'paid') return serve(c, shop, { payment: verdict.payment, demo, header })
+  return verdict.state === 'refused' ? refuse(c, verdict, ask) : wait(c, verdict)
+}
+
+type Bill = { error: string; url: URL; offers: readonly Offer[]; product: Product; quotes: Quotes; demo: Demo }
+
+/** 402: version 2 in the header, version 1 in the body. */
+function challenge(c: Context, { error, url, offers, product, quotes, demo }: Bill): Response {
+  const { url: order, accepts } = quotes.write(offers, { url, now: Date.now() })
+  const resource = { url: order, description: product.title, mimeType: product.mimeType }
+  const write = (chosen: readonly Requirements[]) => writeChallenge({ error, resource, accepts: chosen })
+  c.header('PAYMENT-REQUIRED', write(accepts).header)
+  return c.json(demo.has('hidden-headers') ? {} : write(accepts.filter(versionOne)).body, 402)
+}
+
+function serve(c: Context, { product, failedOnce }: Shop, { payment, demo, header }: { payment: Payment; demo: Demo; header: string }): Response {
+  tellSettlement(c, { success: true }, payment)
+  if (demo.has('error-after-payment') && !failedOnce.has(header)) {
+    failedOnce.add(header)
+    return c.json({ error: 'The page could not be made. The payment was received; ask again with the same payment.' }, 500)
+  }
+  return c.body(product.content, 200, { 'Content-Type': product.mimeType })
+}
+
+function refuse(c: Context, { reason, message }: Extract<Verdict, { state: 'refused' }>, ask: (error: string) => Response): Response {
+  tellSettlement(c, { success: false, errorReason: reason })
+  return reason === 'malformed' ? c.json({ error: message }, 400) : ask(message)
+}
+
+/** Neither served nor asked to pay again: the money may be on its way. */
+function wait(c: Context, verdict: Extract<Verdict, { state: 'pending' | 'undecided' }>): Response {
+  if (verdict.state === 'undecided') {
+    c.header('Retry-After', String(verdict.retryAfter))
+    return c.json({ status: 'undecided', error: verdict.message, hint: 'Nothing is decided. Ask again with the same payment.' }, 502)
+  }
+  const { paymentId, signature } = verdict.payment
+  tellSettlement(c, { success: false, errorReason: 'settlement_pending' }, verdict.payment)
+  c.header('Retry-After', '2')
+  return c.json({ status: 'pending', paymentId, transaction: signature, hint: 'The payment is on its way. Ask again with the same payment.' }, 202)
+}
+
+function tellSettlement(c: Context, outcome: { success: boolean; errorReason?: string }, payment?: Payment): void {
+  const value = encodeSettlement({
+    ...outcome,
+    transaction: payment?.signature ?? '',
+    network: payment?.network ?? '',
+    ...(payment?.sender && { payer: payment.sender }),
+  })
+  c.header('PAYMENT-RESPONSE', value)
+  c.header('X-PAYMENT-RESPONSE', value)
+}
+
+async function isReady({ url }: Service): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(4_000) })).ok
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,57 @@
+import type { ErrorHandler, MiddlewareHandler } from 'hono'
+import { ProblemError } from '#contract/problem.ts'
+import { isDatabaseUnavailable } from '#postgres/unavailable.ts'
+import type { Context } from '../context/context.ts'
+import type { Metrics } from '../context/metrics.ts'
+import type { HttpEnv } from './env.ts'
+import { respondProblem } from './respond.ts'
+
+const REQUEST_ID = /^[0-9A-Za-z_-]{8,64}$/
+
+const COMMON_HEADERS = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'Strict-Transport-Security': 'max-age=63072000',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+} as const
+
+/** The outermost step: names the request, sets what every answer carries, writes one log line and counts. */
+export function envelope(context: Context, metrics: Metrics): MiddlewareHandler<HttpEnv> {
+  return async (c, next) => {
+    const startedAt = performance.now()
+    const given = c.req.header('x-request-id')
+    const requestId = given && REQUEST_ID.test(given) ? given : crypto.randomUUID()
+    c.set('requestId', requestId)
+    c.set('log', context.log.child({ requestId }))
+    c.set('route', 'unmatched')
+    c.header('X-Request-Id', requestId)
+    for (const [name, value] of Object.entries(COMMON_HEADERS)) c.header(name, value)
+    await next()
+    const ms = Math.round((performance.now() - startedAt) * 10) / 10
+    const route = c.get('route')
+    metrics.observeRequest({ route, method: c.req.method, status: c.res.status, seconds: ms / 1000 })
+    const caller = c.get('caller')
+    if (caller) context.usage.count({ keyId: caller.keyId, endpoint: route, status: c.res.status, at: context.now() })
+    const level = c.res.status >= 500 ? 'error' : 'info'
+    c.get('log')[level]({ route, method: c.req.method, status: c.res.status, ms, accountId: caller?.accountId }, 'request')
+  }
+}
+
+/** The one place where a thrown error becomes an answer. What is no problem of the caller says nothing but the request id. */
+export function handleError(context: Context): ErrorHandler<HttpEnv> {
+  return (error, c) => {
+    if (error instanceof ProblemError) return respondProblem(c, error, context.now())
+    c.get('log').error({ err: error }, 'request failed')
+    return respondProblem(c, toProblem(error), context.now())
+  }
+}
+
+export function toProblem(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error
+  return isDatabaseUnavailable(error)
+    ? new ProblemError('SERVICE_UNAVAILABLE', { message: 'The database cannot be reached. Nothing is decided.', retryAfter: 2 })
+    : new ProblemError('INTERNAL')
+}

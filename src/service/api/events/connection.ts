@@ -1,0 +1,137 @@
+import * as v from 'valibot'
+import type { RawData, WebSocket } from 'ws'
+import { PLANS } from '#contract/api-key.ts'
+import { SocketRequest } from '#contract/event.ts'
+import { describe } from '#contract/fields.ts'
+import { JsonProblem, parseJson } from '#contract/json.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { Context } from '../../context/context.ts'
+import { toProblem } from '../envelope.ts'
+import { parseInput } from '../parse-input.ts'
+import { authenticate, type Authenticated } from '../../keys/authenticate.ts'
+import { lackOf } from '../../keys/lack-of.ts'
+import { takeSocket } from '../../limits/socket-lease.ts'
+import { createMeter } from '../../limits/meter.ts'
+import { CLOSE, createSender } from './sender.ts'
+import { createSubscription, type Subscription } from './subscription.ts'
+import { toMessage, type ReadPayment } from './to-message.ts'
+
+export type StreamOptions = {
+  readPayment: ReadPayment
+  onSent: () => void
+  authenticateWithinMs: number
+  /** How long one message may wait for a client that does not read. */
+  sendWithinMs: number
+}
+
+export type Connection = {
+  id: string
+  accountId(): string | undefined
+  /** Looks for new events. */
+  wake(): void
+  close(code: number, reason: string): void
+}
+
+/** A client that asks faster than it is answered is cut off before its questions fill the memory. */
+const MOST_WAITING = 100
+
+/** Speaks the protocol of `GET /ws` with one client. */
+export function openConnection(ws: WebSocket, context: Context, options: StreamOptions): Connection {
+  const id = crypto.randomUUID()
+  const log = context.log.child({ socketId: id })
+  let caller: Authenticated | undefined
+  let subscription: Subscription | undefined
+  let meter = createMeter(PLANS.standard.messagesPerSecond)
+  let waiting = 0
+  let work = Promise.resolve()
+
+  const { send, close } = createSender(ws, options.sendWithinMs)
+  const late = setTimeout(() => close(CLOSE.unauthorized, 'authenticate within 5 seconds'), options.authenticateWithinMs)
+  ws.on('error', (error) => log.debug({ err: error }, 'socket error'))
+  ws.on('close', (code) => {
+    clearTimeout(late)
+    log.info({ accountId: caller?.accountId, code }, 'socket closed')
+  })
+  ws.on('message', (data, isBinary) => {
+    if (++waiting > MOST_WAITING || !meter.take()) {
+      void send({ type: 'error', code: 'RATE_LIMIT', message: 'Too many messages.' }).catch(() => {})
+      return close(CLOSE.limited, 'too many messages')
+    }
+    work = work.then(() => hear(data, isBinary)).finally(() => waiting--)
+  })
+
+  async function hear(data: RawData, isBinary: boolean): Promise<void> {
+    if (ws.readyState !== ws.OPEN) return
+    try {
+      await obey(readRequest(data, isBinary))
+    } catch (error) {
+      const problem = toProblem(error)
+      if (problem !== error) log.error({ err: error }, 'socket request failed')
+      await send({ type: 'error', code: problem.code, message: problem.message }).catch(() => {})
+      if (problem.code === 'UNAUTHORIZED') close(CLOSE.unauthorized, 'not authenticated')
+      if (problem.code === 'RATE_LIMIT') close(CLOSE.limited, 'too many connections')
+    }
+  }
+
+  async function obey(request: SocketRequest): Promise<void> {
+    if (request.method === 'authenticate') return await enter(request.apiKey)
+    if (!subscription || !caller) throw new ProblemError('UNAUTHORIZED', { message: 'Authenticate first.' })
+    if (request.method === 'unsubscribe') {
+      subscription.remove(request.keys)
+      return await send({ type: 'unsubscribed', keys: [...subscription.keys], timestamp: context.now().getTime() })
+    }
+    if (!caller.scopes.has('payment:read')) throw lackOf(caller, 'payment:read')
+    const lastEventId = await subscription.add(request.keys, request.since)
+    await send({ type: 'subscribed', keys: [...subscription.keys], lastEventId: String(lastEventId), timestamp: context.now().getTime() })
+    wake()
+  }
+
+  async function enter(apiKey: string): Promise<void> {
+    if (subscription) throw new ProblemError('INVALID_PARAMETERS', { message: 'This connection is authenticated already.' })
+    const found = await authenticate(context.db, apiKey, context.now())
+    if (!found) throw new ProblemError('UNAUTHORIZED')
+    const plan = PLANS[found.plan]
+    if (!(await takeSocket(context.db, { id, keyId: found.keyId, most: plan.webSockets }))) {
+      throw new ProblemError('RATE_LIMIT', { message: `Expected at most ${plan.webSockets} connections of this key.` })
+    }
+    clearTimeout(late)
+    log.info({ accountId: found.accountId, keyId: found.keyId }, 'socket opened')
+    caller = found
+    meter = createMeter(plan.messagesPerSecond)
+    subscription = createSubscription(context.db, found.accountId, async (row) => {
+      await send(await toMessage(context.db, row, options.readPayment))
+      options.onSent()
+    })
+    await send({ type: 'authenticated', userId: found.accountId, plan: found.plan })
+  }
+
+  function wake(): void {
+    subscription?.pump().catch((error: unknown) => {
+      if (ws.readyState !== ws.OPEN) return
+      log.warn({ err: error }, 'event stream broke off')
+      close(CLOSE.failed, 'resume with since')
+    })
+  }
+
+  return { id, accountId: () => caller?.accountId, wake, close }
+}
+
+function readRequest(data: RawData, isBinary: boolean): SocketRequest {
+  if (isBinary) throw new ProblemError('INVALID_PARAMETERS', { message: 'Expected a text message.' })
+  let value: unknown
+  try {
+    value = parseJson(String(data))
+  } catch (error) {
+    if (error instanceof JsonProblem) throw new ProblemError('INVALID_PARAMETERS', { message: error.message }, { cause: error })
+    throw error
+  }
+  const { method } = isRecord(value) ? value : {}
+  const schema = SocketRequest.options.find(({ entries }) => entries.method.literal === method)
+  if (schema) return v.parse(SocketRequest, parseInput({ body: schema }, { body: value }).body)
+  const methods = SocketRequest.options.map(({ entries }) => entries.method.literal).join(', ')
+  throw new ProblemError('INVALID_PARAMETERS', { message: `method: Expected one of ${methods}, received ${describe(method)}.` })
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

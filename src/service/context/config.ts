@@ -1,0 +1,302 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as v from 'valibot'
+import { parseAddress } from '#contract/address.ts'
+import { NetworkConfig } from '#contract/network-config.ts'
+import type { Network } from '#contract/network.ts'
+import { isKmsKey } from './kms-key.ts'
+import { refuseUrl } from '#egress/refuse-url.ts'
+import type { DatabaseTarget } from '#postgres/open.ts'
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+export type ServiceConfig = {
+  host: string
+  /** 0 takes a free port. */
+  port: number
+  /** Proxies of the operator in front of this program, whose `X-Forwarded-For` entry is believed; 0 believes none. */
+  trustedProxyHops: number
+  /** Open connections at once, in all and of one address; without them the server's own caps apply. */
+  maxConnections?: number
+  maxConnectionsPerAddress?: number
+  database: DatabaseTarget
+  networks: Network[]
+  logLevel: (typeof LOG_LEVELS)[number]
+  vaultKey: VaultKey
+  /** Facilitators that a seller may have a payment verified by; none without. */
+  facilitators?: FacilitatorPolicy
+  /** Where callers reach this service; wallets are shown it. Its own address otherwise. */
+  publicUrl?: string
+  /** Wallets that the operator registers at the start, and their accounts; none without. */
+  payoutWallets?: readonly PayoutWallet[]
+  /** For tests of recovery: the step at which this process kills itself. */
+  crashAt: string | undefined
+}
+
+export type PayoutWallet = { accountId: string; address: string }
+
+/** What wraps the keys of managed wallets: a key in a file, made at the first start, or a key of AWS KMS by its ARN. */
+export type VaultKey = { file: string } | { kmsKey: string }
+
+export type FacilitatorPolicy = {
+  /** Base URLs. */
+  allowed: readonly string[]
+  /** Whether one on `http://127.0.0.1` may be asked. */
+  loopback: boolean
+  /** Managed wallets that pay the network for what this service settles as a facilitator; none without. */
+  wallets?: readonly string[]
+  /** Whether anybody may have a payment settled, without a key. */
+  public?: boolean
+}
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+/** What the environment says, with the file that `NETWORKS_FILE` names read into its text. */
+export function readEnv(env: Env): Env {
+  const file = env.NETWORKS_FILE
+  if (!file || env.NETWORKS) return env
+  try {
+    return { ...env, NETWORKS: readFileSync(file, 'utf8') }
+  } catch (error) {
+    throw new ConfigError(`NETWORKS_FILE: expected a file that can be read, received ${JSON.stringify(file)}.`, { cause: error })
+  }
+}
+
+const networksText = v.pipe(v.string(), v.parseJson(undefined, 'Expected JSON.'), v.array(NetworkConfig), v.minLength(1, 'Expected at least one network.'))
+
+const connectionCount = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,5}$/), v.transform(Number))
+/** `acc_…:<address>`. */
+const payoutWallet = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset, addIssue, NEVER }): PayoutWallet => {
+    const [, accountId, text = ''] = /^(acc_[1-9A-HJ-NP-Za-km-z]{22}):(.+)$/.exec(dataset.value) ?? []
+    const parsed = parseAddress(text)
+    if (accountId !== undefined && parsed.ok) return { accountId, address: parsed.address }
+    const checksum = !parsed.ok && parsed.problem === 'bad_checksum' ? ' with a right EIP-55 checksum' : ''
+    addIssue({ message: `Expected acc_…:<address>${checksum}, received ${JSON.stringify(dataset.value)}.` })
+    return NEVER
+  }),
+)
+
+const payoutWallets = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',').map((entry) => entry.trim())),
+  v.array(payoutWallet),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    const wallets = dataset.value
+    for (const [key, value] of wallets.entries()) {
+      const other = wallets.slice(0, key).find(({ address, accountId }) => address === value.address && accountId !== value.accountId)
+      if (!other) continue
+      const message = `Expected one account for ${value.address}, received ${other.accountId} and ${value.accountId}.`
+      addIssue({ message, path: [{ type: 'array', origin: 'value', input: wallets, key, value }] })
+    }
+  }),
+)
+
+/** One row a variable: what it must be, an example, and how it is read. */
+const variables = {
+  HOST: { schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '127.0.0.1'), expected: 'an address to listen on', example: '127.0.0.1' },
+  PORT: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]{1,5}$/), v.transform(Number), v.maxValue(65_535)), '4020'),
+    expected: 'a port, 0 for a free one',
+    example: '4020',
+  },
+  DATABASE_URL: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^postgres(ql)?:\/\//), v.url())),
+    expected: 'the URL of a Postgres server',
+    example: 'postgres://paydesk@localhost/paydesk',
+  },
+  DATA_DIR: {
+    schema: v.optional(v.pipe(v.string(), v.nonEmpty()), '.paydesk/service'),
+    expected: 'a folder of this process alone',
+    example: '.paydesk/service',
+  },
+  NETWORKS: {
+    schema: networksText,
+    expected: 'a JSON array of networks (or their file in NETWORKS_FILE)',
+    example:
+      '[{"network":"eip155:8453","name":"Base","rpcUrls":["https://mainnet.base.org"],"testnet":false,"blockTimeMs":2000,"confirmations":10,' +
+      '"assets":[{"address":"0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE","symbol":"ETH","name":"Ether","decimals":18,"native":true}]}]',
+  },
+  VAULT_KEY_FILE: {
+    schema: v.optional(v.pipe(v.string(), v.nonEmpty())),
+    expected: 'the file of the key that seals managed wallets (vault.key in DATA_DIR otherwise)',
+    example: '/run/secrets/paydesk-vault.key',
+  },
+  VAULT_KMS_KEY: {
+    schema: v.optional(v.pipe(v.string(), v.check(isKmsKey))),
+    expected: 'the ARN of a key (not an alias) of AWS KMS that seals managed wallets, in place of VAULT_KEY_FILE',
+    example: 'arn:aws:kms:eu-central-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab',
+  },
+  FACILITATOR_ALLOWLIST: {
+    schema: v.optional(
+      v.pipe(
+        v.string(),
+        v.transform((text) => text.split(',').map((url) => url.trim())),
+        v.array(v.pipe(v.string(), v.url(), v.regex(/^https?:\/\//))),
+      ),
+    ),
+    expected: 'URLs of facilitators, with commas',
+    example: 'https://x402.org/facilitator',
+  },
+  FACILITATOR_LOOPBACK: { schema: v.optional(v.literal('1')), expected: '1 to allow a facilitator on http://127.0.0.1', example: '1' },
+  FACILITATOR_WALLETS: {
+    schema: v.optional(
+      v.pipe(
+        v.string(),
+        v.transform((text) => text.split(',').map((part) => part.trim())),
+        v.array(
+          v.pipe(
+            v.string(),
+            v.check((text) => parseAddress(text).ok, 'Expected an address.'),
+            v.transform(normalAddress),
+          ),
+        ),
+      ),
+    ),
+    expected: 'addresses of managed wallets that pay the network for settlements, with commas',
+    example: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  },
+  FACILITATOR_PUBLIC: { schema: v.optional(v.literal('true')), expected: 'true to settle for anybody, without a key', example: 'true' },
+  TRUSTED_PROXY_HOPS: {
+    schema: v.optional(v.pipe(v.string(), v.regex(/^[0-9]$/), v.transform(Number)), '0'),
+    expected: 'how many proxies of your own stand in front, 0 to 9',
+    example: '1',
+  },
+  MAX_CONNECTIONS: { schema: v.optional(connectionCount), expected: 'how many connections may be open at once', example: '3000' },
+  MAX_CONNECTIONS_PER_ADDRESS: { schema: v.optional(connectionCount), expected: 'how many connections one address may have open at once', example: '256' },
+  PUBLIC_SERVICE_URL: {
+    schema: v.optional(v.pipe(v.string(), v.url(), v.regex(/^https?:\/\//))),
+    expected: 'the http(s) address at which callers reach this service',
+    example: 'https://payments.example.com',
+  },
+  PAYOUT_WALLETS: {
+    schema: v.optional(payoutWallets),
+    expected: 'accounts and the wallets they own, with commas',
+    example: 'acc_3RfVbGtYhNmJuKiLoPqAzW:0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  },
+  CRASH_AT: { schema: v.optional(v.pipe(v.string(), v.regex(/^[a-z:-]+$/))), expected: 'a step at which to die, for tests', example: 'send:persisted' },
+  LOG_LEVEL: { schema: v.optional(v.picklist(LOG_LEVELS), 'info'), expected: `one of ${LOG_LEVELS.join(', ')}`, example: 'info' },
+} as const satisfies Record<string, { schema: v.GenericSchema; expected: string; example: string }>
+
+type VariableName = keyof typeof variables
+type Values<N extends VariableName> = { [K in N]: v.InferOutput<(typeof variables)[K]['schema']> }
+
+/**
+ * The service's configuration from its environment.
+ * @throws ConfigError that names every problem at once; values that may hold a password are not repeated
+ */
+export function toConfig(env: Env): ServiceConfig {
+  const values = readVariables(env, [
+    'HOST',
+    'PORT',
+    'DATABASE_URL',
+    'DATA_DIR',
+    'NETWORKS',
+    'LOG_LEVEL',
+    'VAULT_KEY_FILE',
+    'VAULT_KMS_KEY',
+    'FACILITATOR_ALLOWLIST',
+    'FACILITATOR_LOOPBACK',
+    'FACILITATOR_WALLETS',
+    'FACILITATOR_PUBLIC',
+    'TRUSTED_PROXY_HOPS',
+    'MAX_CONNECTIONS',
+    'MAX_CONNECTIONS_PER_ADDRESS',
+    'PUBLIC_SERVICE_URL',
+    'PAYOUT_WALLETS',
+    'CRASH_AT',
+  ])
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    trustedProxyHops: values.TRUSTED_PROXY_HOPS,
+    maxConnections: values.MAX_CONNECTIONS,
+    maxConnectionsPerAddress: values.MAX_CONNECTIONS_PER_ADDRESS,
+    database: toTarget(values),
+    networks: values.NETWORKS,
+    logLevel: values.LOG_LEVEL,
+    vaultKey: toVaultKey(values),
+    facilitators: toFacilitators(values),
+    publicUrl: values.PUBLIC_SERVICE_URL,
+    payoutWallets: values.PAYOUT_WALLETS,
+    crashAt: values.CRASH_AT,
+  }
+}
+
+function toFacilitators(values: Values<'FACILITATOR_ALLOWLIST' | 'FACILITATOR_LOOPBACK' | 'FACILITATOR_WALLETS' | 'FACILITATOR_PUBLIC'>): FacilitatorPolicy {
+  const { FACILITATOR_ALLOWLIST: allowed = [], FACILITATOR_WALLETS: wallets = [] } = values
+  const loopback = values.FACILITATOR_LOOPBACK === '1'
+  checkReachable(allowed, loopback)
+  const open = values.FACILITATOR_PUBLIC === 'true'
+  // What is settled without a key is recorded for the account whose wallet pays for it.
+  if (open && wallets.length === 0) throw new ConfigError('FACILITATOR_PUBLIC: expected FACILITATOR_WALLETS with it, which pay the network.')
+  return { allowed, loopback, wallets, public: open }
+}
+
+/** A facilitator that the egress rule refuses would be listed, and never asked. @throws ConfigError */
+function checkReachable(urls: readonly string[], loopback: boolean): void {
+  const problems = urls.flatMap((url) => {
+    const refused = refuseUrl(new URL(url), loopback)
+    const hint = !loopback && refuseUrl(new URL(url), true) === undefined ? ' FACILITATOR_LOOPBACK=1 allows http://127.0.0.1.' : ''
+    return refused === undefined ? [] : [`FACILITATOR_ALLOWLIST: our egress rule refuses ${new URL(url).origin}. ${refused}${hint}`]
+  })
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
+}
+
+function normalAddress(text: string): string {
+  const parsed = parseAddress(text)
+  return parsed.ok ? parsed.address : text
+}
+
+/**
+ * The service's database alone, for programs that only work on its rows.
+ * @throws ConfigError
+ */
+export function readDatabase(env: Env): DatabaseTarget {
+  return toTarget(readVariables(env, ['DATABASE_URL', 'DATA_DIR']))
+}
+
+/**
+ * The vault's key alone.
+ * @throws ConfigError
+ */
+export function readVaultKey(env: Env): VaultKey {
+  return toVaultKey(readVariables(env, ['DATA_DIR', 'VAULT_KEY_FILE', 'VAULT_KMS_KEY']))
+}
+
+function toVaultKey(values: Values<'DATA_DIR' | 'VAULT_KEY_FILE' | 'VAULT_KMS_KEY'>): VaultKey {
+  const { VAULT_KMS_KEY: kmsKey, VAULT_KEY_FILE: file } = values
+  if (kmsKey === undefined) return { file: file ?? join(values.DATA_DIR, 'vault.key') }
+  if (file !== undefined) throw new ConfigError('VAULT_KMS_KEY, VAULT_KEY_FILE: expected one of the two, received both.')
+  return { kmsKey }
+}
+
+function toTarget(values: Values<'DATABASE_URL' | 'DATA_DIR'>): DatabaseTarget {
+  return values.DATABASE_URL === undefined ? { dataDir: values.DATA_DIR } : { url: values.DATABASE_URL }
+}
+
+function readVariables<N extends VariableName>(env: Env, names: readonly N[]): Values<N> {
+  const problems: string[] = []
+  const values: Partial<Record<VariableName, unknown>> = {}
+  for (const name of names) {
+    const { schema, expected, example } = variables[name]
+    // An empty variable is one that is not set.
+    const result = v.safeParse(schema, env[name] || undefined)
+    if (result.success) values[name] = result.output
+    else {
+      const places = result.issues.flatMap((issue) => {
+        const place = v.getDotPath(issue)
+        return place === null ? [] : [`at ${place}: ${issue.message}`]
+      })
+      problems.push(`${name}: expected ${expected}${places.length > 0 ? `; ${places.join(' ')}` : '.'} Example: ${name}=${example}`)
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(`The configuration is not valid.\n${problems.join('\n')}`)
+  return values as Values<N>
+}

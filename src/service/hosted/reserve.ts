@@ -1,0 +1,102 @@
+import type { PaymentIntent } from '#chains/intent.ts'
+import { stringifyJson } from '#contract/json.ts'
+import type { Network } from '#contract/network.ts'
+import type { Built, Funds } from '../chains/chain.ts'
+import type { Context } from '../context/context.ts'
+import { crashPoint } from '../context/crash.ts'
+import { insertAttempt } from '../db/attempts.ts'
+import { insertPayment } from '../db/payments.ts'
+import { recordEvent } from '../db/record-event.ts'
+import { provePayment } from '../wallets/prove-payment.ts'
+import { signPayment } from '../wallets/sign.ts'
+import { takePlace, type Place } from './lane.ts'
+import { reserveRefund, type Refund } from '../payments/reserve-refund.ts'
+import { requireSending } from './require-sending.ts'
+import type { Kept } from './settle-doubt.ts'
+
+export type Order = {
+  accountId: string
+  network: Network
+  intent: PaymentIntent
+  built: Extract<Built, { ok: true }>
+  priorityFeeAtomic: bigint | undefined
+  resource: string | undefined
+  metadata: Record<string, unknown> | undefined
+  /** What it returns. */
+  refund: Refund | undefined
+  idempotency: { key: string; fingerprint: string } | undefined
+}
+
+type Reserved = ({ ok: true } & Kept) | Extract<Place, { ok: false }>
+
+/**
+ * Takes the funds and a nonce, signs, and keeps payment and signed bytes, all in one commit: before it nothing exists, after it the payment is carried out,
+ * whatever happens to this process. Nothing is kept when the wallet does not bear it beside what is under way.
+ * @throws `SERVICE_UNAVAILABLE` when the wallet is stopped; `INVALID_PARAMETERS` when it returns more than is left of a payment
+ */
+export async function reserve(context: Context, order: Order, { funds, secret }: { funds: Funds; secret: Uint8Array }): Promise<Reserved> {
+  const { accountId, network, intent, built } = order
+  const { paymentId, sender, amountAtomic } = intent
+  const { feeAtomic } = built
+  const at = context.now()
+  return context.db.transaction(async (tx) => {
+    const place = await takePlace(tx, { network, sender, funds, amountAtomic, feeAtomic })
+    if (!place.ok) return place
+    await requireSending(tx, { network: network.network, sender })
+    if (order.refund) await reserveRefund(tx, order.refund, amountAtomic)
+    crashPoint(context, 'send:reserved')
+    const { bytes, signature } = signPayment(intent, secret, { unsigned: built.bytes, nonce: place.nonce })
+    crashPoint(context, 'send:signed')
+    const paymentProof = provePayment({ intent, signature, resource: order.resource ?? null }, secret)
+    const lastValidBlockHeight = place.nonce === null ? built.lastValidBlockHeight : null
+    const payment = await insertPayment(tx, {
+      ...rowOf(order),
+      nonce: place.nonce,
+      lastValidBlockHeight,
+      reportedSignature: signature,
+      paymentProof,
+      createdAt: at,
+      updatedAt: at,
+    })
+    const attempt = await insertAttempt(tx, {
+      paymentId,
+      number: 1,
+      network: network.network,
+      signature,
+      signedTransaction: Buffer.from(bytes).toString('base64'),
+      paymentProof,
+      nonce: place.nonce,
+      lastValidBlockHeight,
+      maxFee: feeAtomic,
+      createdAt: at,
+      broadcastAt: at,
+    })
+    await recordEvent(tx, { accountId, paymentId, status: 'created', source: 'service', blockHeight: null, at })
+    return { ok: true, payment, attempt }
+  })
+}
+
+function rowOf({ accountId, intent, built, priorityFeeAtomic, resource, metadata, refund, idempotency }: Order) {
+  const { paymentId, network, asset, sender, recipient, amountAtomic } = intent
+  return {
+    id: paymentId,
+    accountId,
+    mode: 'hosted',
+    status: 'created',
+    network,
+    asset: asset.address,
+    symbol: asset.symbol,
+    decimals: asset.decimals,
+    amount: amountAtomic,
+    sender,
+    recipient,
+    resource: resource ?? null,
+    metadata: metadata ? stringifyJson(metadata) : null,
+    ...refund,
+    builtHeight: built.builtHeight,
+    priorityFee: priorityFeeAtomic ?? null,
+    maxFee: built.feeAtomic,
+    idempotencyKey: idempotency?.key ?? null,
+    idempotencyFingerprint: idempotency?.fingerprint ?? null,
+  } as const
+}

@@ -1,0 +1,326 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Hex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
+import { LosslessNumber } from '#contract/json.ts'
+import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
+import { eventually, openContext, type OpenedContext } from '#testing/service-context.ts'
+import type { Actor, Context } from '../context/context.ts'
+import { readAttempts } from '../db/attempts.ts'
+import { findWallet } from '../db/wallets.ts'
+import { createWallet } from '../wallets/create-wallet.ts'
+import { unseal } from '../wallets/seal.ts'
+import { followOnce } from '../monitor/follow.ts'
+import { sendPayment } from './send.ts'
+import { readPaymentBody } from '../payments/status.ts'
+
+const ETH = 10n ** 18n
+const PAYEE = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
+
+let evm: EvmFixture
+let gate: Awaited<ReturnType<typeof startGate>>
+let opened: OpenedContext
+let context: Context
+let actor: Actor
+let later = 0
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 2 })
+  await evm.mine()
+  gate = await startGate(evm.rpcUrl)
+  opened = await openContext([{ ...evm.network, rpcUrls: [gate.url] }], { now: () => new Date(Date.now() + later) })
+  context = opened.context
+  actor = opened.actor
+})
+
+afterAll(async () => {
+  await opened[Symbol.asyncDispose]()
+  await gate[Symbol.asyncDispose]()
+  await evm[Symbol.asyncDispose]()
+})
+
+async function managed(wei: bigint): Promise<string> {
+  const { address } = await createWallet({ ...context, now: new Date() }, { accountId: actor.accountId, family: 'evm', name: 'till' })
+  await evm.client.setBalance({ address: address as Hex, value: wei })
+  return address
+}
+
+type Body = Parameters<typeof sendPayment>[2]['body']
+
+function send(body: Partial<Body> & { walletAddress: string }, options: { key?: string; fingerprint?: string; waitMs?: number } = {}) {
+  const { key, fingerprint = 'f', waitMs = 0 } = options
+  return sendPayment(context, actor, {
+    body: { recipientAddress: PAYEE, amount: '0.01', ...body },
+    idempotency: key === undefined ? undefined : { key, fingerprint },
+    waitMs,
+  })
+}
+
+async function follow(rounds = 1): Promise<void> {
+  const [chain] = context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const tip = Number(await evm.client.getBlockNumber())
+  await eventually(
+    () => chain.head(),
+    ({ height }) => height >= tip,
+  )
+  for (let round = 0; round < rounds; round++) expect((await followOnce(context, chain, { expiredToo: true })).failures).toEqual([])
+}
+
+const nonceOf = (address: string) => evm.client.getTransactionCount({ address: address as Hex })
+
+test('a payment is signed, kept and broadcast, and confirms; the sender paid once', async () => {
+  const sender = await managed(ETH)
+  const payee = (await evm.wallet(0n)).address
+  const reply = await send({
+    walletAddress: sender,
+    recipientAddress: payee,
+    amount: '0.1',
+    metadata: { referenceId: 'order-7' },
+    resource: 'https://shop.example/a',
+  })
+  expect(reply).toMatchObject({
+    mode: 'hosted',
+    status: 'pending',
+    sender,
+    recipient: payee,
+    amount: new LosslessNumber('0.1'),
+    expiresAt: null,
+    paymentProof: expect.stringMatching(/^[A-Za-z0-9+/]+=*$/),
+    estimatedConfirmation: '1-3 seconds',
+  })
+  const [attempt] = await readAttempts(context.db, reply.paymentId)
+  expect(attempt).toMatchObject({ number: 1, nonce: 0, signature: reply.signature })
+  await evm.mine(2)
+  await follow()
+  await evm.mine(6)
+  await follow()
+  const final = await readPaymentBody(context, reply.paymentId)
+  expect(final).toMatchObject({ status: 'finalized', signature: reply.signature, failure: null })
+  expect(final.events.map(({ status, source }) => `${status} ${source}`)).toEqual([
+    'created service',
+    'pending service',
+    'confirmed watcher',
+    'finalized watcher',
+  ])
+  expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 10n)
+})
+
+test('an answer waits for the confirmation as long as it may', async () => {
+  const sender = await managed(ETH)
+  const answer = send({ walletAddress: sender }, { waitMs: 20_000 })
+  await eventually(async () => (await evm.client.getTransactionCount({ address: sender as Hex, blockTag: 'pending' })) === 1, Boolean)
+  await evm.mine(2)
+  await follow()
+  expect(await answer).toMatchObject({ status: 'confirmed', confirmations: 2 })
+})
+
+test.each([
+  ['0.001', true],
+  ['1e-3', true],
+  ['100', true],
+  ['100.000000000000000000', true],
+  ['0.000999999999999999', false],
+  ['100.000000000000000001', false],
+  ['0', false],
+  ['-1', false],
+])('the amount %s is within the bounds of the specification: %s', async (amount, good) => {
+  const answer = send({ walletAddress: await managed(200n * ETH), amount })
+  if (good) await expect(answer).resolves.toMatchObject({ status: 'pending' })
+  else
+    await expect(answer).rejects.toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      facts: { details: { amount: expect.stringMatching(/^Expected at (least 0\.001|most 100), received /) } },
+    })
+})
+
+test.each([
+  ['0.00001', true],
+  ['0.01', true],
+  ['0.000009999999999999', false],
+  ['0.010000000000000001', false],
+  ['0', false],
+])('the priority fee %s is within the bounds of the specification: %s', async (priorityFee, good) => {
+  const answer = send({ walletAddress: await managed(ETH), priorityFee })
+  if (good) await expect(answer).resolves.toMatchObject({ status: 'pending' })
+  else
+    await expect(answer).rejects.toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      facts: { details: { priorityFee: expect.stringMatching(/^Expected at (least 0\.00001|most 0\.01), received /) } },
+    })
+})
+
+test('all that is wrong is told at once; a wallet of nobody, or of another account, is no managed wallet', async () => {
+  const foreign = (await evm.wallet(ETH)).address
+  await expect(send({ walletAddress: foreign, amount: '0.0005', priorityFee: '1', asset: 'DOGE' })).rejects.toMatchObject({
+    code: 'INVALID_PARAMETERS',
+    facts: {
+      details: {
+        walletAddress: expect.stringContaining('manages for this account'),
+        amount: 'Expected at least 0.001, received 0.0005.',
+        priorityFee: 'Expected at most 0.01, received 1.',
+        asset: expect.any(String),
+      },
+    },
+  })
+  const mine = await managed(ETH)
+  const stranger = { ...actor, accountId: 'acc_other' }
+  const body = { walletAddress: mine, recipientAddress: PAYEE, amount: '0.01' }
+  await expect(sendPayment(context, stranger, { body, idempotency: undefined, waitMs: 0 })).rejects.toMatchObject({
+    facts: { details: { walletAddress: expect.any(String) } },
+  })
+  await expect(send({ walletAddress: mine, recipientAddress: mine })).rejects.toMatchObject(refusedWith('INVALID_RECIPIENT', 'same_as_sender', {}))
+  const short = { available: { amountAtomic: ETH.toString(), symbol: 'ETH' } }
+  await expect(send({ walletAddress: mine, amount: '2' })).rejects.toMatchObject(refusedWith('INSUFFICIENT_BALANCE', 'amount_and_fee', short))
+})
+
+function refusedWith(code: string, reason: string, params: object) {
+  return { code, facts: { details: { reason: { code: reason, params } } } }
+}
+
+test('a recipient contract that reverts is refused with its answer, before anything is kept', async () => {
+  const contract = (await evm.wallet(0n)).address
+  await evm.setCode(contract, '0x60006000fd')
+  const answer = expect.stringContaining('execution reverted')
+  const sender = await managed(ETH)
+  await expect(send({ walletAddress: sender, recipientAddress: contract })).rejects.toMatchObject(
+    refusedWith('INVALID_RECIPIENT', 'contract_reverts', { answer }),
+  )
+  expect(await evm.client.getTransactionCount({ address: sender as `0x${string}` })).toBe(0)
+})
+
+test('a repeated key finds its payment, and refuses another request, whatever became of the stored answer', async () => {
+  const sender = await managed(ETH)
+  const asked = () => send({ walletAddress: sender }, { key: 'order-1' })
+  // At once, as when the stored answer of the first got lost; then again.
+  const [first, second] = await Promise.all([asked(), asked()])
+  expect([second.paymentId, (await asked()).paymentId]).toEqual([first.paymentId, first.paymentId])
+  await expect(send({ walletAddress: sender }, { key: 'order-1', fingerprint: 'g' })).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
+  await evm.mine()
+  expect(await nonceOf(sender)).toBe(1)
+})
+
+test('a transaction that the node lost is sent again, the same bytes', async () => {
+  const sender = await managed(ETH)
+  const { paymentId, signature } = await send({ walletAddress: sender })
+  await evm.client.dropTransaction({ hash: signature as Hex })
+  await evm.mine()
+  later += 3_000
+  await follow()
+  await evm.mine(2)
+  await follow()
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed', signature })
+  expect(await readAttempts(context.db, paymentId)).toHaveLength(1)
+})
+
+test('a nonce that the key used elsewhere leads to a new signature, once that is final, and to one transfer', async () => {
+  const sender = await managed(ETH)
+  const payee = (await evm.wallet(0n)).address
+  const row = await findWallet(context.db, { accountId: actor.accountId, address: sender })
+  if (!row) throw new Error('no wallet')
+  const account = privateKeyToAccount(`0x${Buffer.from(await unseal(context.vault, row, row)).toString('hex')}`)
+  const { paymentId, signature } = await send({ walletAddress: sender, recipientAddress: payee })
+  await evm.client.dropTransaction({ hash: signature as Hex })
+  const own = { type: 'eip1559', chainId: 31_337, nonce: 0, gas: 21_000n, maxFeePerGas: 10n ** 11n, to: PAYEE, value: 1n } as const
+  await evm.client.sendRawTransaction({ serializedTransaction: await account.signTransaction(own) })
+  await evm.mine()
+  await follow(2)
+  expect(await readAttempts(context.db, paymentId)).toHaveLength(1)
+  await evm.mine(6)
+  await follow()
+  expect((await readAttempts(context.db, paymentId)).map(({ number, nonce }) => [number, nonce])).toEqual([
+    [2, 1],
+    [1, 0],
+  ])
+  await evm.mine(2)
+  await follow()
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed' })
+  expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 100n)
+})
+
+test.each([1, 2])('a node that has forgotten the first of %i offers, which is final, does not make it be signed again', async (offers) => {
+  const sender = await managed(ETH)
+  const payee = (await evm.wallet(0n)).address
+  const { paymentId, signature } = await send({ walletAddress: sender, recipientAddress: payee })
+  if (offers === 2) {
+    const { baseFeePerGas } = await evm.client.getBlock()
+    await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * 10n ** 9n })
+    await evm.mine()
+    later += 31_000
+    await follow()
+    const [second, first] = await readAttempts(context.db, paymentId)
+    await evm.client.dropTransaction({ hash: second?.signature as Hex })
+    await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFeePerGas ?? 0n })
+    await evm.mine()
+    await evm.client.sendRawTransaction({ serializedTransaction: `0x${Buffer.from(first?.signedTransaction ?? '', 'base64').toString('hex')}` })
+  }
+  await evm.mine(8)
+  gate.forget = 'eth_getTransactionByHash'
+  later += 3_000
+  await follow(3)
+  gate.forget = undefined
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'pending' })
+  expect(await readAttempts(context.db, paymentId)).toHaveLength(offers)
+  await follow()
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'finalized', signature })
+  expect(await evm.client.getBalance({ address: payee })).toBe(ETH / 100n)
+})
+
+test('fees that rise above an offer are met with the same nonce; one of the two transactions lands', async () => {
+  const sender = await managed(ETH)
+  const payee = (await evm.wallet(0n)).address
+  const { paymentId } = await send({ walletAddress: sender, recipientAddress: payee })
+  await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 20n * 10n ** 9n })
+  await evm.mine()
+  await follow()
+  expect(await readAttempts(context.db, paymentId)).toHaveLength(1)
+  later += 31_000
+  await follow()
+  const [second, first] = await readAttempts(context.db, paymentId)
+  expect([second?.nonce, second?.number]).toEqual([first?.nonce, 2])
+  expect(second && first && second.maxFee >= (first.maxFee * 9n) / 8n).toBe(true)
+  await evm.mine(2)
+  await follow()
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed', signature: second?.signature })
+  expect([await nonceOf(sender), await evm.client.getBalance({ address: payee })]).toEqual([1, ETH / 100n])
+})
+
+test('of payments that wait one behind the other only the first is offered more for, until it has landed', async () => {
+  const sender = await managed(ETH)
+  const ids = [await send({ walletAddress: sender }), await send({ walletAddress: sender })].map(({ paymentId }) => paymentId)
+  const offers = () => Promise.all(ids.map(async (id) => (await readAttempts(context.db, id)).map(({ nonce }) => nonce)))
+  await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 40n * 10n ** 9n })
+  await evm.mine()
+  later += 31_000
+  await follow()
+  expect(await offers()).toEqual([[0, 0], [1]])
+  await evm.mine()
+  await follow()
+  expect(await offers()).toEqual([
+    [0, 0],
+    [1, 1],
+  ])
+  await evm.mine(2)
+  await follow()
+  for (const id of ids) expect(await readPaymentBody(context, id)).toMatchObject({ status: 'confirmed' })
+})
+
+test('a higher offer that was lost is sent again while the lower one still waits', async () => {
+  const sender = await managed(ETH)
+  const { paymentId, signature } = await send({ walletAddress: sender })
+  await evm.client.dropTransaction({ hash: signature as Hex })
+  // Dearer, and not so dear that the first offer is refused.
+  const { baseFeePerGas } = await evm.client.getBlock()
+  await evm.client.setNextBlockBaseFeePerGas({ baseFeePerGas: ((baseFeePerGas ?? 0n) * 3n) / 2n })
+  await evm.mine()
+  later += 31_000
+  await follow()
+  const [second, first] = await readAttempts(context.db, paymentId)
+  expect(second?.number).toBe(2)
+  await evm.client.dropTransaction({ hash: second?.signature as Hex })
+  await evm.client.sendRawTransaction({ serializedTransaction: `0x${Buffer.from(first?.signedTransaction ?? '', 'base64').toString('hex')}` })
+  later += 3_000
+  await follow()
+  await evm.mine(2)
+  await follow()
+  expect(await readPaymentBody(context, paymentId)).toMatchObject({ status: 'confirmed', signature: second?.signature })
+})

@@ -1,0 +1,46 @@
+import { ProblemError } from '#contract/problem.ts'
+import { isDatabaseUnavailable } from '#postgres/unavailable.ts'
+import type { Context } from '../context/context.ts'
+import { readAttempts, type AttemptRecord } from '../db/attempts.ts'
+import { lockLane, type Lane } from '../db/lanes.ts'
+import { findPayment, type PaymentRecord } from '../db/payments.ts'
+
+export type Kept = { payment: PaymentRecord; attempt: AttemptRecord }
+
+const LOOKS = 4
+const PAUSE_MS = 500
+
+/**
+ * Finds out whether a payment was kept whose commit broke off. Whoever holds its lane has waited for that commit's end, whatever it was.
+ * @throws the error itself when nothing was kept; `SERVICE_UNAVAILABLE` that names the payment when nobody can tell
+ */
+export async function settleDoubt(context: Context, { paymentId, lane, error }: { paymentId: string; lane: Lane; error: unknown }): Promise<Kept> {
+  if (!isDatabaseUnavailable(error)) throw error
+  for (let look = 1; ; look++) {
+    try {
+      const kept = await findKept(context, paymentId, lane)
+      if (kept) return kept
+      break
+    } catch (again) {
+      if (look === LOOKS) throw unknown(paymentId, again)
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
+  }
+  throw error
+}
+
+async function findKept(context: Context, paymentId: string, lane: Lane): Promise<Kept | undefined> {
+  return context.db.transaction(async (tx) => {
+    await lockLane(tx, lane)
+    const payment = await findPayment(tx, paymentId)
+    const [attempt] = payment ? await readAttempts(tx, paymentId) : []
+    return payment && attempt && { payment, attempt }
+  })
+}
+
+function unknown(paymentId: string, cause: unknown): ProblemError {
+  const message =
+    'The database was lost while the payment was being kept: whether it is made is not known. ' +
+    'GET /payment/status/:paymentId tells, and so does the same request under the same Idempotency-Key.'
+  return new ProblemError('SERVICE_UNAVAILABLE', { message, details: { paymentId, decided: false }, retryAfter: 2 }, { cause })
+}

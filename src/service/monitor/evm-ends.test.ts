@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { eventually, openContext } from '#testing/service-context.ts'
+import { openWatchedDesk, type WatchedDesk } from '#testing/watched-desk.ts'
+import { buildTransaction } from '../payments/build.ts'
+import { reportSubmitted } from './report.ts'
+import { readPaymentBody } from '../payments/status.ts'
+import { followOnce } from './follow.ts'
+
+/** What becomes of payments whose blocks are taken back, whose time ends, and whose place others take. */
+
+const ETH = 10n ** 18n
+
+let desk: WatchedDesk
+
+beforeAll(async () => {
+  desk = await openWatchedDesk()
+})
+afterAll(() => desk?.[Symbol.asyncDispose]())
+
+/** Replaces the last blocks by empty ones. */
+async function reorg(depth: number): Promise<void> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'anvil_reorg', params: [depth, []] })
+  await fetch(desk.evm.rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+}
+
+test('a reorg takes a confirmation back, and the same transaction confirms again', async () => {
+  const { payer, payee } = await desk.parties()
+  // Below what is going to be replaced: the payer's balance must stay.
+  await desk.evm.mine(5)
+  const built = await desk.build(payer, payee.address)
+  const hash = await desk.send(payer, built)
+  await desk.evm.mine(2)
+  await desk.untilStatus(built, 'confirmed')
+
+  await reorg(3)
+  const gone = await desk.untilStatus(built, 'rolled_back')
+  expect(gone).toMatchObject({ blockHeight: null, fee: null, confirmations: 0 })
+
+  await desk.send(payer, built)
+  await desk.evm.mine(2)
+  const again = await desk.untilStatus(built, 'confirmed')
+  expect(again.signature).toBe(hash)
+  expect(again.events.map(({ status }) => status).filter((status) => status !== 'pending')).toEqual(['created', 'confirmed', 'rolled_back', 'confirmed'])
+})
+
+test('a payment in a shallow block counts its confirmations, and none of a block that was taken back', async () => {
+  const { payer, payee } = await desk.parties()
+  await desk.evm.mine(5)
+  const built = await desk.build(payer, payee.address)
+  const hash = await desk.send(payer, built)
+  await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash })
+  const where = async () => {
+    const { status, blockHeight, confirmations } = await readPaymentBody(desk.context, built.paymentId)
+    return { status, blockHeight, confirmations }
+  }
+  await expect.poll(where).toEqual({ status: 'pending', blockHeight: null, confirmations: 0 })
+  await desk.evm.mine(1)
+  const height = Number(await desk.evm.client.getBlockNumber())
+  await expect.poll(where, { timeout: 10_000 }).toEqual({ status: 'pending', blockHeight: height, confirmations: 1 })
+  await reorg(1)
+  await expect.poll(where, { timeout: 10_000 }).toEqual({ status: 'pending', blockHeight: null, confirmations: 0 })
+  await desk.send(payer, built)
+  await desk.evm.mine(2)
+  await desk.untilStatus(built, 'confirmed')
+})
+
+test('a payment first seen in a shallow block that is taken back has no block and no fee, and fails without them', async () => {
+  const { payer, payee } = await desk.parties()
+  await desk.evm.mine(5)
+  const built = await desk.build(payer, payee.address)
+  const hash = await desk.send(payer, built)
+  await desk.evm.mine(1)
+  await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash })
+  await expect
+    .poll(() => readPaymentBody(desk.context, built.paymentId))
+    .toMatchObject({ status: 'pending', confirmations: 1, fee: { amountAtomic: expect.any(String) } })
+  await reorg(1)
+  await expect.poll(() => readPaymentBody(desk.context, built.paymentId)).toMatchObject({ status: 'pending', blockHeight: null, confirmations: 0, fee: null })
+  // Another transaction takes its nonce for good.
+  await desk.send(payer, await desk.build(payer, (await desk.evm.wallet(0n)).address))
+  const height = Number(await desk.evm.client.getBlockNumber())
+  await desk.evm.mine(built.lastValidBlockHeight - height + 200)
+  expect(await desk.untilStatus(built, 'failed')).toMatchObject({ blockHeight: null, fee: null })
+})
+
+test('a payment nobody signs expires after its last block and a grace, and the chain can still undo that', async () => {
+  const { payer, payee } = await desk.parties()
+  const built = await desk.build(payer, payee.address)
+  const height = Number(await desk.evm.client.getBlockNumber())
+  expect(built.lastValidBlockHeight).toBe(height + Math.ceil(60_000 / desk.evm.network.blockTimeMs))
+  await desk.evm.mine(built.lastValidBlockHeight - height + 1)
+  await desk.evm.mine(Math.ceil(60_000 / desk.evm.network.blockTimeMs))
+  await desk.untilStatus(built, 'expired')
+
+  const hash = await desk.send(payer, built)
+  await desk.evm.mine(10)
+  const paid = await desk.untilStatus(built, 'finalized')
+  expect(paid.signature).toBe(hash)
+  expect(paid.events.map(({ status }) => status)).toEqual(['created', 'expired', 'confirmed', 'finalized'])
+})
+
+test('a payment whose nonce another transaction used expires without the grace, once that is final', async () => {
+  const { payer, payee } = await desk.parties()
+  const built = await desk.build(payer, payee.address)
+  const other = await desk.build(payer, (await desk.evm.wallet(0n)).address)
+  await desk.send(payer, other)
+  const height = Number(await desk.evm.client.getBlockNumber())
+  await desk.evm.mine(built.lastValidBlockHeight - height + 12)
+  await desk.untilStatus(other, 'finalized')
+  await desk.untilStatus(built, 'expired')
+})
+
+test('a broadcast payment that was replaced in the pool has failed, once that is final; before, it is unknown', async () => {
+  const { payer, payee } = await desk.parties()
+  const built = await desk.build(payer, payee.address)
+  const hash = await desk.send(payer, built)
+  await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: hash })
+  await desk.evm.client.dropTransaction({ hash })
+  const height = Number(await desk.evm.client.getBlockNumber())
+  await desk.evm.mine(built.lastValidBlockHeight - height + 200)
+  expect(await desk.read(built)).toMatchObject({ status: 'pending' })
+  await desk.evm.client.sendRawTransaction({
+    serializedTransaction: await payer.signTransaction({
+      type: 'eip1559',
+      chainId: 31337,
+      nonce: 0,
+      gas: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      to: payer.address,
+      value: 0n,
+    }),
+  })
+  await desk.evm.mine(12)
+  expect(await desk.untilStatus(built, 'failed')).toMatchObject({ failure: expect.stringContaining('can no longer land') })
+})
+
+test('a transaction that is final before it has all confirmations is waited for, whatever its own nonce says', async () => {
+  await using other = await openContext([{ ...desk.evm.network, confirmations: 180 }])
+  const [chain] = other.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { payer, payee } = await desk.parties()
+  const built = await buildTransaction(other.context, other.actor, { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' })
+  await desk.send(payer, built)
+  await desk.evm.mine(170)
+  const seen = async () => {
+    await followOnce(other.context, chain, { expiredToo: true })
+    return readPaymentBody(other.context, built.paymentId)
+  }
+  await eventually(seen, ({ confirmations }) => confirmations >= 170)
+  expect((await chain.head()).height).toBeGreaterThan(built.lastValidBlockHeight)
+  for (let round = 0; round < 3; round++) expect(await seen()).toMatchObject({ status: 'pending' })
+  await desk.evm.mine(20)
+  const { events } = await eventually(seen, ({ status }) => status === 'finalized')
+  expect(events.map(({ status }) => status)).toEqual(['created', 'pending', 'confirmed', 'finalized'])
+})
+
+test('a transaction that the wallet sped up is followed to its confirmations, block by block', async () => {
+  const { payer, payee } = await desk.parties()
+  const built = await desk.build(payer, payee.address)
+  const slow = await desk.send(payer, built)
+  expect(await reportSubmitted(desk.context, desk.actor, { paymentId: built.paymentId, signature: slow })).toMatchObject({ status: 'pending' })
+  const fees = { gas: 21_000n, maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 11n }
+  const fast = await desk.evm.client.sendRawTransaction({
+    serializedTransaction: await payer.signTransaction({ type: 'eip1559', chainId: 31337, nonce: 0, ...fees, to: payee.address, value: ETH / 100n }),
+  })
+  await desk.evm.mine()
+  await eventually(
+    () => desk.read(built),
+    ({ signature }) => signature === fast,
+  )
+  await desk.evm.mine()
+  expect(await desk.untilStatus(built, 'confirmed')).toMatchObject({ signature: fast })
+})
+
+test('an expired payment that lands is found though its block was read before it had its confirmations', async () => {
+  await using other = await openContext([desk.evm.network])
+  const [chain] = other.context.chains.values()
+  if (!chain) throw new Error('no chain')
+  const { payer, payee } = await desk.parties()
+  const built = await buildTransaction(other.context, other.actor, { walletAddress: payer.address, recipientAddress: payee.address, amount: '0.01' })
+  const seen = async (height: bigint) => {
+    await eventually(
+      () => chain.head(),
+      (head) => BigInt(head.height) >= height,
+    )
+    await followOnce(other.context, chain, { expiredToo: true })
+    return readPaymentBody(other.context, built.paymentId)
+  }
+  await desk.evm.mine(built.lastValidBlockHeight - Number(await desk.evm.client.getBlockNumber()) + 1 + Math.ceil(60_000 / desk.evm.network.blockTimeMs))
+  await eventually(
+    async () => seen(await desk.evm.client.getBlockNumber()),
+    ({ status }) => status === 'expired',
+  )
+  const hash = await desk.send(payer, built)
+  for (let block = 0; block < 3; block++) {
+    await desk.evm.mine()
+    await seen(await desk.evm.client.getBlockNumber())
+  }
+  expect(await readPaymentBody(other.context, built.paymentId)).toMatchObject({ status: 'confirmed', signature: hash })
+})

@@ -1,0 +1,114 @@
+import { ProblemError } from '#contract/problem.ts'
+import type { Chain } from '../chains/chain.ts'
+import type { Context } from '../context/context.ts'
+import { releaseLease, takeLease } from '../db/cursors.ts'
+import { BEAT_MS } from '../db/lease.ts'
+import { followOnce } from './follow.ts'
+import { onWake } from '../chains/wake.ts'
+
+export type Watchers = { stop(): Promise<void> }
+
+const MIN_INTERVAL_MS = 100
+const MAX_INTERVAL_MS = 4_000
+/** Without a payment to follow, looks are this much rarer; a new payment of this process wakes the loop. */
+const IDLE_FACTOR = 4
+const STOP_WITHIN_MS = 5_000
+const MAX_BACKOFF_MS = 10_000
+/** How often a process that does not follow a chain looks whether the one that does still lives. */
+const STAND_BY_MS = 500
+/** How often a chain is searched for payments that have expired. */
+const EXPIRED_EVERY_MS = 30_000
+
+/** Follows every configured chain, one loop each, until stopped. A chain that is down is asked again, ever less often. */
+export function startWatchers(context: Context): Watchers {
+  const abort = new AbortController()
+  const loops = [...context.chains.values()].map((chain) => watch(context, chain, abort.signal))
+  return {
+    stop: async () => {
+      abort.abort()
+      let timer: NodeJS.Timeout | undefined
+      // A round that hangs on a dead chain is left behind: every write of it is one whole transaction or none.
+      await Promise.race([Promise.all(loops), new Promise((resolve) => (timer = setTimeout(resolve, STOP_WITHIN_MS)))])
+      clearTimeout(timer)
+    },
+  }
+}
+
+async function watch(context: Context, chain: Chain, signal: AbortSignal): Promise<void> {
+  const { network, blockTimeMs } = chain.network
+  const holder = crypto.randomUUID()
+  const interval = Math.min(Math.max(blockTimeMs, MIN_INTERVAL_MS), MAX_INTERVAL_MS)
+  const sleep = new Sleep(signal)
+  const endWake = onWake(chain, () => sleep.end())
+  let holds = false
+  const beat = setInterval(() => {
+    // A beat that fails costs the lease at most.
+    if (holds) takeLease(context.db, network, holder).catch(() => {})
+  }, BEAT_MS)
+  let expiredAt = 0
+  let failures = 0
+  let partly = false
+  while (!signal.aborted) {
+    let pause = interval
+    try {
+      holds = await takeLease(context.db, network, holder)
+      if (!holds) pause = Math.min(interval, STAND_BY_MS)
+      else {
+        const expiredToo = Date.now() - expiredAt >= EXPIRED_EVERY_MS
+        const looked = await followOnce(context, chain, { expiredToo })
+        if (expiredToo) expiredAt = Date.now()
+        if (looked.failures.length > 0 && !partly)
+          context.log.warn({ network, count: looked.failures.length, err: looked.failures[0] }, 'the watcher could not look at every payment')
+        partly = looked.failures.length > 0
+        if (looked.open === 0) pause = Math.min(interval * IDLE_FACTOR, MAX_INTERVAL_MS)
+      }
+      if (failures > 0) context.log.info({ network, failures }, 'the watcher follows the chain again')
+      failures = 0
+    } catch (error) {
+      tell(context, { network, error, failures })
+      pause = Math.min(interval * 2 ** ++failures, MAX_BACKOFF_MS)
+    }
+    await sleep.for(pause)
+  }
+  clearInterval(beat)
+  endWake()
+  await releaseLease(context.db, network, holder).catch((error: unknown) =>
+    context.log.warn({ network, err: error }, 'the watcher could not give its lease back'),
+  )
+}
+
+/** A chain that is down is worth one line, not one for each look. */
+function tell(context: Context, { network, error, failures }: { network: string; error: unknown; failures: number }): void {
+  const down = error instanceof ProblemError && error.code === 'CHAIN_UNAVAILABLE'
+  if (!down) context.log.error({ network, err: error }, 'the watcher failed and tries again')
+  else if (failures === 0) context.log.warn({ network, err: error }, 'the chain cannot be reached; the watcher keeps asking')
+}
+
+/** A pause that a wake or the end of the program cuts short. A wake that comes while nobody sleeps cuts the next pause. */
+class Sleep {
+  #end: (() => void) | undefined
+  #woken = false
+
+  constructor(signal: AbortSignal) {
+    signal.addEventListener('abort', () => this.end())
+  }
+
+  end(): void {
+    this.#woken = true
+    this.#end?.()
+  }
+
+  async for(ms: number): Promise<void> {
+    if (!this.#woken) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms)
+        this.#end = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    }
+    this.#end = undefined
+    this.#woken = false
+  }
+}

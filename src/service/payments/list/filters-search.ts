@@ -1,0 +1,54 @@
+import { and, eq, inArray, isNotNull, sql, type SQL } from 'drizzle-orm'
+import { parseAddress } from '#contract/address.ts'
+import { stringifyJson } from '#contract/json.ts'
+import { isPaymentId } from '#contract/payment.ts'
+import { payment } from '../../db/schema/payment.ts'
+import { SEARCHED, searchExpressions } from '../../db/schema/search-expressions.ts'
+
+/**
+ * The conditions a text can be found by, each with an index of its own: payment id, address, the start of the resource with or without its scheme,
+ * signature, `metadata.referenceId`. Those that many payments may meet come first.
+ */
+export function searchBranches(text: string): SQL[] {
+  // Postgres text cannot hold this character, so nothing can match it.
+  if (text.includes('\0')) return [sql`false`]
+  if (isPaymentId(text)) return [eq(payment.id, text)]
+  const parsed = parseAddress(text)
+  const branches = [
+    ...(parsed.ok ? [eq(payment.sender, parsed.address), eq(payment.recipient, parsed.address)] : []),
+    startsWith(text),
+    and(isNotNull(payment.signature), inArray(payment.signature, [...new Set([text, text.toLowerCase()])])),
+    // Stored metadata is JSON without spaces. The index holds the start of the value; the whole of it is compared after.
+    and(
+      sql`${sql.raw(searchExpressions.referenceStart)} = ${[...stringifyJson(text)].slice(0, SEARCHED).join('')}`,
+      sql`strpos(${payment.metadata}, ${`"referenceId":${stringifyJson(text)}`}) > 0`,
+    ),
+  ]
+  return branches.flatMap((branch) => (branch ? [branch] : []))
+}
+
+/**
+ * People copy an address with or without its scheme, and a host's letters have no case. The two ends of a range are all that the index has to be asked;
+ * after a `like`, Postgres would work out the expression of every row it found once more.
+ */
+function startsWith(text: string): SQL | undefined {
+  const bare = text.replace(/^https?:\/\//i, '').toLowerCase()
+  if (bare === '') return undefined
+  const start = [...bare].slice(0, SEARCHED).join('')
+  const [indexed, end] = [sql.raw(searchExpressions.resourceStart), endOf(start)]
+  return and(
+    sql`${indexed} ~>=~ ${start}`,
+    end === undefined ? undefined : sql`${indexed} ~<~ ${end}`,
+    start === bare ? undefined : sql`starts_with(${sql.raw(searchExpressions.resource)}, ${bare})`,
+  )
+}
+
+const [LAST_BELOW_SURROGATES, SURROGATES_END, LAST_CHARACTER] = [0xd7ff, 0xe000, 0x10ffff]
+
+/** The first text after all that begin with this one, in the order of code points, which is that of UTF-8; undefined when they are the last of all. */
+export function endOf(start: string): string | undefined {
+  const points = [...start].map((character) => character.codePointAt(0) ?? 0)
+  while (points.at(-1) === LAST_CHARACTER) points.pop()
+  const last = points.pop()
+  return last === undefined ? undefined : String.fromCodePoint(...points, last === LAST_BELOW_SURROGATES ? SURROGATES_END : last + 1)
+}

@@ -1,0 +1,97 @@
+import { and, eq, inArray, or, type AnyColumn, type SQL } from 'drizzle-orm'
+import { parseAddress } from '#contract/address.ts'
+import { parseAmount } from '#contract/amount.ts'
+import type { EndpointInput } from '#contract/endpoints.ts'
+import { describe } from '#contract/fields.ts'
+import { findAsset, type Network } from '#contract/network.ts'
+import type { PaymentStatus } from '#contract/payment.ts'
+import { LAST_MOMENT } from './cursor.ts'
+import { refuseParameters } from '../../context/network.ts'
+
+export type ListQuery = Omit<EndpointInput<'paymentList'>['query'], 'wallets'>
+
+/** Amounts of all assets are compared on this many decimals, more than any asset has. */
+export const AMOUNT_DECIMALS = 36
+
+/** What a list is narrowed to, read and checked. */
+export type Filters = {
+  accountId: string
+  /** Whose payments; undefined for all of the account. */
+  wallets: readonly string[] | undefined
+  type: ListQuery['type']
+  statuses: readonly PaymentStatus[] | undefined
+  /** Drafts, and nothing else; otherwise everything else. */
+  drafts: boolean
+  network: string | undefined
+  /** A symbol may stand for several assets: one on each network. An address stands for itself, on any. */
+  assets: readonly { network?: string; address: string }[] | undefined
+  since: Date | undefined
+  until: Date | undefined
+  /** In units of 10^-36. */
+  minAmount: string | undefined
+  maxAmount: string | undefined
+  text: string | undefined
+}
+
+/** @throws `INVALID_PARAMETERS` with every problem in one answer */
+export function readFilters(accountId: string, query: ListQuery, scope: { wallets: readonly string[] | undefined; networks: readonly Network[] }): Filters {
+  const details: Record<string, string> = {}
+  const filters: Filters = {
+    accountId,
+    wallets: scope.wallets && [...new Set(scope.wallets)],
+    type: query.type,
+    statuses: query.status === 'incomplete' ? undefined : query.status,
+    drafts: query.status === 'incomplete',
+    network: query.network === undefined ? undefined : readNetwork(query.network, scope.networks, details),
+    assets: query.asset === undefined ? undefined : readAssets(query.asset, scope.networks, details),
+    since: moment(query.since),
+    until: moment(query.until),
+    minAmount: query.minAmount === undefined ? undefined : readAmount('minAmount', query.minAmount, details),
+    maxAmount: query.maxAmount === undefined ? undefined : readAmount('maxAmount', query.maxAmount, details),
+    text: query.q,
+  }
+  if (query.since !== undefined && query.until !== undefined && query.since > query.until) details.until = 'Expected a time that is not before since.'
+  if (query.cursor !== undefined && query.offset > 0) details.offset = 'Expected no offset beside a cursor.'
+  if (Object.keys(details).length > 0) throw refuseParameters(details)
+  return filters
+}
+
+/** The filters that payments and their tallies share. */
+export function kindOf({ statuses, network, assets }: Filters, columns: { status: AnyColumn; network: AnyColumn; asset: AnyColumn }): SQL | undefined {
+  return and(
+    statuses && inArray(columns.status, [...statuses]),
+    network === undefined ? undefined : eq(columns.network, network),
+    assets && or(...assets.map((asset) => and(eq(columns.asset, asset.address), asset.network === undefined ? undefined : eq(columns.network, asset.network)))),
+  )
+}
+
+function readNetwork(name: string, networks: readonly Network[], details: Record<string, string>): string {
+  if (!networks.some(({ network }) => network === name)) {
+    details.network = `Expected one of ${networks.map(({ network }) => network).join(', ')}, received ${describe(name)}.`
+  }
+  return name
+}
+
+function readAssets(name: string, networks: readonly Network[], details: Record<string, string>): Filters['assets'] {
+  const assets = networks.flatMap((network) => {
+    const asset = findAsset(network, name)
+    return asset ? [{ network: network.network, address: asset.address }] : []
+  })
+  if (assets.length > 0) return assets
+  const parsed = parseAddress(name)
+  if (parsed.ok) return [{ address: parsed.address }]
+  details.asset = `Expected a configured symbol or an address, received ${describe(name)}.`
+  return undefined
+}
+
+function moment(at: number | undefined): Date | undefined {
+  return at === undefined ? undefined : new Date(Math.min(at, LAST_MOMENT))
+}
+
+function readAmount(field: 'minAmount' | 'maxAmount', text: string, details: Record<string, string>): string {
+  if (/^0(\.0+)?$/.test(text)) return '0'
+  const parsed = parseAmount(text, AMOUNT_DECIMALS)
+  if (parsed.ok) return parsed.atomic.toString()
+  details[field] = `Expected a decimal number, received ${describe(text)}.`
+  return '0'
+}

@@ -1,0 +1,226 @@
+import { eq, inArray } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as v from 'valibot'
+import { endpoints } from '#contract/endpoints.ts'
+import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Network } from '#contract/network.ts'
+import { createPaymentId, PAYMENT_STATUSES, type Direction } from '#contract/payment.ts'
+import { ENGINES } from '#testing/postgres.ts'
+import { openContext, ownWallet, type OpenedContext } from '#testing/service-context.ts'
+import { foldTallies } from '../../db/fold-tallies.ts'
+import type { NewPayment, PaymentRecord } from '../../db/payments.ts'
+import { payment } from '../../db/schema/payment.ts'
+import { paymentTally } from '../../db/schema/tally.ts'
+import { readList } from './history.ts'
+
+const NOW = Date.parse('2026-11-21T10:00:00Z')
+const DAY = 86_400_000
+const EVM_WALLETS = ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC']
+const SOL_WALLETS = ['4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T', '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM']
+/** Two of a family, so that every direction is met. */
+const OWNED = [EVM_WALLETS[0]!, EVM_WALLETS[2]!, SOL_WALLETS[0]!]
+const ROWS = 1_400
+
+const networks: Network[] = [
+  { network: 'eip155:31337', assets: [NATIVE_ETH] },
+  { network: SOLANA_DEVNET, assets: [NATIVE_SOL] },
+].map((facts) => ({ ...facts, name: facts.network, rpcUrls: ['http://127.0.0.1:9'], testnet: true, blockTimeMs: 1000, confirmations: 1 }))
+
+/** The same numbers in every run. */
+function dice(seed: number) {
+  let state = seed
+  const next = (below: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor((state / 2_147_483_648) * below)
+  }
+  return { next, pick: <T>(from: readonly T[]): T => from[next(from.length)]! }
+}
+
+let opened: OpenedContext
+let kept: PaymentRecord[]
+
+type Query = Record<string, string>
+
+async function list(query: Query, wallets?: string[]) {
+  return readList(opened.context, opened.actor, { ...v.parse(endpoints.paymentList.query, query), wallets })
+}
+
+/** As an accountant would say it. */
+function expectedDirection({ sender, recipient }: PaymentRecord, own: readonly string[]): Direction {
+  if (own.includes(sender)) return own.includes(recipient) ? 'internal' : 'sent'
+  return own.includes(recipient) ? 'received' : 'external'
+}
+
+/** What the list must be, found the plain way. */
+function expected(query: Query, wallets?: string[]): string[] {
+  return kept
+    .filter((row) => {
+      const direction = expectedDirection(row, wallets ?? OWNED)
+      return (!query.type || direction === query.type) && (direction !== 'external' || !wallets)
+    })
+    .filter((row) => row.draft === (query.status === 'incomplete'))
+    .filter((row) => !query.status || query.status === 'incomplete' || query.status.split(',').includes(row.status))
+    .filter((row) => !query.network || row.network === query.network)
+    .filter((row) => !query.asset || row.symbol.toLowerCase() === query.asset)
+    .filter((row) => !query.since || row.createdAt.getTime() >= Number(query.since))
+    .filter((row) => !query.until || row.createdAt.getTime() <= Number(query.until))
+    .filter((row) => !query.minAmount || row.amount >= BigInt(query.minAmount) * 10n ** BigInt(row.decimals))
+    .filter((row) => !query.q || [row.sender, row.recipient].includes(query.q) || row.resource?.slice('https://'.length).startsWith(query.q))
+    .sort((a, b) => b.createdAt.getTime() - a.createdAt.getTime() || (a.id < b.id ? 1 : -1))
+    .map(({ id }) => id)
+}
+
+describe.each(ENGINES)('on %s', (engine) => {
+  beforeAll(async () => {
+    opened = await openContext(networks, { engine, now: () => new Date(NOW) })
+    for (const address of OWNED) await ownWallet(opened, address)
+    const { next, pick } = dice(7)
+    const rows = Array.from({ length: ROWS }, (): NewPayment => {
+      const solana = next(4) === 0
+      const wallets = solana ? SOL_WALLETS : EVM_WALLETS
+      const sender = pick(wallets)
+      const asset = solana ? NATIVE_SOL : NATIVE_ETH
+      return {
+        id: createPaymentId(),
+        accountId: opened.actor.accountId,
+        mode: pick(['local', 'local', 'hosted', 'received'] as const),
+        status: pick(PAYMENT_STATUSES),
+        network: solana ? SOLANA_DEVNET : 'eip155:31337',
+        asset: asset.address,
+        symbol: asset.symbol,
+        decimals: asset.decimals,
+        amount: BigInt(1 + next(5)) * 10n ** BigInt(asset.decimals),
+        sender,
+        recipient: pick(wallets.filter((wallet) => wallet !== sender)),
+        draft: next(5) === 0,
+        resource: pick([null, 'https://shop.example/a', 'https://shop.example/b']),
+        // Few moments, so that many payments share one; whole days apart, so that the edges of days are met.
+        createdAt: new Date(NOW - next(9) * DAY + pick([0, 1, 2, -36_000_000])),
+      }
+    })
+    await opened.context.db.insert(payment).values(rows)
+    kept = await opened.context.db.select().from(payment)
+  })
+  afterAll(() => opened[Symbol.asyncDispose]())
+
+  const midnight = Date.parse('2026-11-18T00:00:00Z')
+  const queries: Query[] = [
+    {},
+    { type: 'sent' },
+    { type: 'received', status: 'finalized,failed' },
+    { network: SOLANA_DEVNET },
+    { asset: 'eth', status: 'created' },
+    { since: String(midnight) },
+    { until: String(midnight) },
+    { since: String(midnight - 3 * DAY + 1), until: String(midnight + DAY) },
+    { since: String(midnight), until: String(midnight) },
+    { since: String(midnight - 1), until: String(midnight + 1), type: 'sent' },
+    { type: 'internal' },
+    { type: 'internal', since: String(midnight - 3 * DAY) },
+    { type: 'external', status: 'confirmed,finalized' },
+    { status: 'incomplete' },
+    { status: 'incomplete', type: 'received', q: 'shop.example/a' },
+    { q: EVM_WALLETS[1]!, type: 'sent' },
+    { minAmount: '3', type: 'received' },
+    { q: 'shop.example/a', status: 'finalized' },
+  ]
+  const scopes: (string[] | undefined)[] = [
+    undefined,
+    [EVM_WALLETS[0]!],
+    [EVM_WALLETS[0]!, SOL_WALLETS[1]!],
+    [EVM_WALLETS[0]!, EVM_WALLETS[1]!, SOL_WALLETS[0]!],
+  ]
+
+  async function compareAll(): Promise<void> {
+    for (const wallets of scopes) {
+      for (const query of queries) {
+        const all = expected(query, wallets)
+        const near = await list({ ...query, limit: '20' }, wallets)
+        expect({ total: near.total, ids: near.payments.map(({ paymentId }) => paymentId) }, JSON.stringify({ query, wallets })).toEqual({
+          total: all.length,
+          ids: all.slice(0, 20),
+        })
+        for (const offset of [500, all.length - 3, all.length].filter((each) => each >= 500)) {
+          const far = await list({ ...query, limit: '7', offset: String(offset) }, wallets)
+          expect(
+            far.payments.map(({ paymentId }) => paymentId),
+            JSON.stringify({ query, wallets, offset }),
+          ).toEqual(all.slice(offset, offset + 7))
+        }
+      }
+    }
+  }
+
+  test('totals and pages at any offset are those of plain counting, before, amid and after folding', async () => {
+    const { db } = opened.context
+    await compareAll()
+    expect(await foldTallies(db)).toBeGreaterThan(0)
+    expect(await foldTallies(db)).toBe(0)
+    await compareAll()
+
+    // Half of it moves on: some counts fall to nothing, some are noted only, some are folded.
+    const moved = kept.filter((_, index) => index % 2 === 0).map(({ id }) => id)
+    await db.update(payment).set({ status: 'rolled_back' }).where(inArray(payment.id, moved))
+    await db.delete(payment).where(eq(payment.id, kept[1]!.id))
+    kept = await db.select().from(payment)
+    await compareAll()
+    // Evidence comes for half of the drafts.
+    const proven = kept.filter(({ draft }, index) => draft && index % 3 === 0).map(({ id }) => id)
+    expect(proven.length).toBeGreaterThan(0)
+    await db.update(payment).set({ draft: false }).where(inArray(payment.id, proven))
+    kept = await db.select().from(payment)
+    await compareAll()
+    await foldTallies(db)
+    await compareAll()
+    expect(await db.select().from(paymentTally).where(eq(paymentTally.payments, 0))).toEqual([])
+  })
+
+  test('a transaction that is undone leaves no trace in the counts', async () => {
+    const before = (await list({})).total
+    await opened.context.db
+      .transaction(async (tx) => {
+        await tx.update(payment).set({ status: 'expired' })
+        tx.rollback()
+      })
+      .catch(() => undefined)
+    await foldTallies(opened.context.db)
+    expect((await list({})).total).toBe(before)
+    expect((await list({ status: 'expired' })).total).toBe(expected({ status: 'expired' }).length)
+  })
+})
+
+test('a reader beside a folding writer never sees a payment twice or not at all', async () => {
+  const net = await openContext(networks, { engine: 'postgres', now: () => new Date(NOW) })
+  const other = await openContext(networks, { beside: net.context })
+  try {
+    const { db } = net.context
+    const row = (): NewPayment => ({
+      id: createPaymentId(),
+      accountId: net.actor.accountId,
+      mode: 'local',
+      status: 'created',
+      network: 'eip155:31337',
+      asset: NATIVE_ETH.address,
+      symbol: 'ETH',
+      decimals: 18,
+      amount: 1n,
+      sender: EVM_WALLETS[0]!,
+      recipient: EVM_WALLETS[1]!,
+    })
+    await db.insert(payment).values(Array.from({ length: 50 }, row))
+    let writing = true
+    const writer = (async () => {
+      for (let round = 0; round < 60; round++) {
+        await db.update(payment).set({ status: round % 2 === 0 ? 'pending' : 'created' })
+        await Promise.all([foldTallies(db), foldTallies(other.context.db)])
+      }
+      writing = false
+    })()
+    const seen = new Set<number>()
+    while (writing) seen.add((await readList(net.context, net.actor, { ...v.parse(endpoints.paymentHistory.query, {}), wallets: undefined })).total)
+    await writer
+    expect([...seen]).toEqual([50])
+  } finally {
+    await other[Symbol.asyncDispose]()
+    await net[Symbol.asyncDispose]()
+  }
+})

@@ -1,0 +1,83 @@
+import { and, eq, gte, inArray, lte, not, or, sql, type SQL } from 'drizzle-orm'
+import { payment } from '../../db/schema/payment.ts'
+import { AMOUNT_DECIMALS, kindOf, type Filters } from './filters.ts'
+import { searchBranches } from './filters-search.ts'
+
+/** All that the filters ask of a row, but for the text. */
+export function whereOf(filters: Filters): SQL | undefined {
+  return and(eq(payment.accountId, filters.accountId), seen(filters), narrowed(filters))
+}
+
+/** All that they ask, as conditions of which a row meets one at most: their counts add up, and each is counted on an index of its own. */
+export function partsOf(filters: Filters): SQL[] {
+  const own = whereOf(filters)
+  const branches = filters.text === undefined ? [sql`true`] : searchBranches(filters.text)
+  return branches.flatMap((branch, index) => and(own, branch, ...branches.slice(0, index).map((earlier) => sql`(${earlier}) is not true`)) ?? [])
+}
+
+/**
+ * All that they ask, as conditions of which a row meets one or more. Each is a range of one index that already has the list's order,
+ * so that a page of each is a page's work however many payments there are. An `or` over them would be read whole and sorted.
+ */
+export function branchesOf(filters: Filters): SQL[] {
+  const own = and(eq(payment.accountId, filters.accountId), narrowed(filters))
+  const [drivers, rest] =
+    filters.text !== undefined
+      ? [searchBranches(filters.text), seen(filters)]
+      : filters.wallets
+        ? [sidesOf(filters), undefined]
+        : [statusesOf(filters), seen(filters)]
+  return drivers.flatMap((driver) => and(own, driver, rest) ?? [])
+}
+
+/** One wallet, one side: the indexes of sender and recipient have the order. */
+function sidesOf(filters: Filters): SQL[] {
+  const { wallets = [], type } = filters
+  const sent = wallets.map((wallet) => eq(payment.sender, wallet))
+  const received = wallets.map((wallet) => eq(payment.recipient, wallet))
+  const sides = type === 'received' ? received : type === 'all' ? [...sent, ...received] : sent
+  const rest = type === 'all' ? undefined : seen(filters)
+  return sides.flatMap((side) => and(side, rest) ?? [])
+}
+
+function statusesOf({ statuses }: Filters): SQL[] {
+  return statuses ? statuses.map((status) => eq(payment.status, status)) : [sql`true`]
+}
+
+/** By the wallets that are looked from, where there are some; else by those that the account owns. */
+export function seen({ wallets, type }: Pick<Filters, 'wallets' | 'type'>): SQL | undefined {
+  if (!wallets) return type === 'all' ? undefined : eq(payment.direction, type)
+  const paying = inArray(payment.sender, [...wallets])
+  const paid = inArray(payment.recipient, [...wallets])
+  switch (type) {
+    case 'all':
+      return or(paying, paid)
+    case 'internal':
+      return and(paying, paid)
+    case 'sent':
+      return and(paying, not(paid))
+    case 'received':
+      return and(paid, not(paying))
+    case 'external':
+      return sql`false`
+  }
+}
+
+/** Spelled as in the indexes, which leave drafts out: a parameter would not match them. */
+export function listed({ drafts }: Pick<Filters, 'drafts'>): SQL {
+  return drafts ? sql`${payment.draft}` : sql`not ${payment.draft}`
+}
+
+const scaledAmount = sql`${payment.amount} * power(10::numeric, ${AMOUNT_DECIMALS} - ${payment.decimals})`
+
+function narrowed(filters: Filters): SQL | undefined {
+  const { since, until, minAmount, maxAmount } = filters
+  return and(
+    listed(filters),
+    kindOf(filters, payment),
+    since && gte(payment.createdAt, since),
+    until && lte(payment.createdAt, until),
+    minAmount === undefined ? undefined : sql`${scaledAmount} >= ${minAmount}::numeric`,
+    maxAmount === undefined ? undefined : sql`${scaledAmount} <= ${maxAmount}::numeric`,
+  )
+}

@@ -1,0 +1,350 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as v from 'valibot'
+import { endpoints, type EndpointInput } from '#contract/endpoints.ts'
+import { LosslessNumber } from '#contract/json.ts'
+import { NATIVE_ETH, NATIVE_SOL, SOLANA_DEVNET, type Asset, type Network } from '#contract/network.ts'
+import { createPaymentId, type PaymentStatus } from '#contract/payment.ts'
+import { ENGINES } from '#testing/postgres.ts'
+import { openAccount, openContext, ownWallet, type OpenedContext } from '#testing/service-context.ts'
+import type { Actor, Context } from '../../context/context.ts'
+import { insertPayment, type NewPayment } from '../../db/payments.ts'
+import { payment } from '../../db/schema/payment.ts'
+import { readHistory, readList } from './history.ts'
+import { readSummary } from './summary.ts'
+
+const ALICE = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
+const BOB = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8'
+const CAROL = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
+const SOL_PAYER = '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T'
+const SOL_PAYEE = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'
+const NOW = new Date('2026-11-21T10:00:00Z')
+const DAY = 24 * 60 * 60 * 1000
+
+const network = (id: string, native: Asset): Network => ({
+  network: id,
+  name: id,
+  rpcUrls: ['http://127.0.0.1:9'],
+  testnet: true,
+  blockTimeMs: 1000,
+  confirmations: 1,
+  assets: [native],
+})
+const EVM = network('eip155:31337', NATIVE_ETH)
+const SOLANA = network(SOLANA_DEVNET, NATIVE_SOL)
+
+let opened: OpenedContext
+let context: Context
+
+async function pay(who: Actor, facts: Partial<NewPayment> & { ago?: number }): Promise<string> {
+  const { ago = 0, ...rest } = facts
+  const at = new Date(NOW.getTime() - ago)
+  const solana = rest.network === SOLANA_DEVNET
+  const asset = solana ? NATIVE_SOL : NATIVE_ETH
+  const row = await insertPayment(context.db, {
+    id: createPaymentId(),
+    accountId: who.accountId,
+    mode: 'local',
+    status: 'confirmed',
+    network: 'eip155:31337',
+    asset: asset.address,
+    symbol: asset.symbol,
+    decimals: asset.decimals,
+    amount: 10n ** 16n,
+    sender: solana ? SOL_PAYER : ALICE,
+    recipient: solana ? SOL_PAYEE : BOB,
+    createdAt: at,
+    updatedAt: at,
+    ...rest,
+  })
+  return row.id
+}
+
+type Query = Record<string, string>
+
+function queryOf(query: Query): EndpointInput<'paymentHistory'>['query'] {
+  return v.parse(endpoints.paymentHistory.query, query)
+}
+
+function listQueryOf(query: Query) {
+  return v.parse(endpoints.paymentList.query, query)
+}
+
+async function history(who: Actor, wallet: string, query: Query = {}) {
+  return readHistory(context, who, { params: { walletAddress: wallet }, query: queryOf(query), body: undefined })
+}
+
+const ids = (page: { payments: { paymentId: string }[] }) => page.payments.map(({ paymentId }) => paymentId)
+
+describe.each(ENGINES)('on %s', (engine) => {
+  beforeAll(async () => {
+    opened = await openContext([EVM, SOLANA], { engine, now: () => NOW })
+    context = opened.context
+  })
+
+  afterAll(() => opened[Symbol.asyncDispose]())
+
+  test('a wallet sees what it sent and received, of its account alone, the newest first', async () => {
+    const who = await openAccount(context)
+    const sent = await pay(who, { ago: 3000, amount: 123456789012345678n })
+    const received = await pay(who, { ago: 2000, sender: CAROL, recipient: ALICE })
+    await pay(who, { ago: 1000, sender: CAROL, recipient: BOB })
+    await pay(await openAccount(context), {})
+    const page = await history(who, ALICE)
+    expect(page).toMatchObject({ success: true, walletAddress: ALICE, total: 2, limit: 50, offset: 0, nextCursor: null })
+    expect(page.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual([
+      [received, 'received'],
+      [sent, 'sent'],
+    ])
+    expect(page.payments[1]).toMatchObject({ amount: new LosslessNumber('0.123456789012345678'), amountAtomic: '123456789012345678', symbol: 'ETH' })
+    expect(ids(await history(who, ALICE, { type: 'sent' }))).toEqual([sent])
+    expect(ids(await history(who, ALICE, { type: 'received' }))).toEqual([received])
+  })
+
+  test('pages by cursor neither lose nor repeat a payment while new ones arrive, even within one millisecond', async () => {
+    const who = await openAccount(context)
+    const all: string[] = []
+    for (let index = 0; index < 23; index++) all.push(await pay(who, { ago: 1000 + Math.floor(index / 5) }))
+    const seen: string[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const page = await history(who, ALICE, { limit: '4', ...(cursor && { cursor }) })
+      seen.push(...ids(page))
+      await pay(who, { ago: 0 })
+      cursor = page.nextCursor
+    }
+    expect(seen).toHaveLength(23)
+    expect(new Set(seen)).toEqual(new Set(all))
+    expect(seen).toEqual(ids(await history(who, ALICE, { limit: '500' })).filter((id) => all.includes(id)))
+  })
+
+  test('offset and limit page the same order, and total counts past the page', async () => {
+    const who = await openAccount(context)
+    for (let index = 0; index < 7; index++) await pay(who, { ago: index })
+    const all = ids(await history(who, ALICE))
+    expect(await history(who, ALICE, { limit: '3', offset: '5' })).toMatchObject({ total: 7, limit: 3, offset: 5, nextCursor: null })
+    expect(ids(await history(who, ALICE, { limit: '3', offset: '2' }))).toEqual(all.slice(2, 5))
+    expect(ids(await history(who, ALICE, { offset: '100' }))).toEqual([])
+  })
+
+  test('every filter narrows, and they narrow together', async () => {
+    const who = await openAccount(context)
+    const small = await pay(who, {
+      ago: 5 * DAY,
+      amount: 10n ** 15n,
+      status: 'expired',
+      signature: null,
+      metadata: '{"referenceId":"order \\"7\\"","note":"x"}',
+    })
+    const large = await pay(who, {
+      ago: 2 * DAY,
+      amount: 5n * 10n ** 18n,
+      status: 'finalized',
+      signature: `0x${'ab'.repeat(32)}`,
+      resource: 'HTTPS://Shop.example/100%_off/a',
+    })
+    // Found by two of its fields, counted once.
+    const metadata = '{"referenceId":"shop.example/100xyoff"}'
+    const sol = await pay(who, { network: SOLANA_DEVNET, amount: 2n * 10n ** 9n, status: 'finalized', resource: 'https://shop.example/100xyoff/a', metadata })
+    const found = async (query: Query) => {
+      const page = await readList(context, who, { ...queryOf(query), wallets: undefined })
+      expect(page.total).toBe(page.payments.length)
+      return ids(page)
+    }
+
+    expect(await found({})).toEqual([sol, large, small])
+    expect(await found({ status: 'expired,created' })).toEqual([small])
+    expect(await found({ network: SOLANA_DEVNET })).toEqual([sol])
+    expect(await found({ asset: 'eth' })).toEqual([large, small])
+    expect(await found({ asset: NATIVE_SOL.address })).toEqual([sol])
+    expect(await found({ asset: CAROL })).toEqual([])
+    expect(await found({ since: String(NOW.getTime() - 3 * DAY) })).toEqual([sol, large])
+    expect(await found({ until: String(NOW.getTime() - 3 * DAY) })).toEqual([small])
+    expect(await found({ since: '999999999999999' })).toEqual([])
+    expect(await found({ until: '999999999999999' })).toEqual([sol, large, small])
+    expect(await found({ minAmount: '2' })).toEqual([sol, large])
+    expect(await found({ minAmount: '2.000000001' })).toEqual([large])
+    expect(await found({ maxAmount: '0.001' })).toEqual([small])
+    expect(await found({ minAmount: '0', maxAmount: '2', status: 'finalized' })).toEqual([sol])
+    expect(await found({ q: small })).toEqual([small])
+    expect(await found({ q: `0x${'AB'.repeat(32)}`.replace('0X', '0x') })).toEqual([large])
+    expect(await found({ q: ALICE.toLowerCase() })).toEqual([large, small])
+    expect(await found({ q: 'order "7"' })).toEqual([small])
+    expect(await found({ q: 'x' })).toEqual([])
+    expect(await found({ q: 'https://shop.example/' })).toEqual([sol, large])
+    expect(await found({ q: 'https://shop.example/100%_' })).toEqual([large])
+    expect(await found({ q: 'shop.example/100xyoff' })).toEqual([sol])
+    expect(await found({ q: 'shop.example/100xyofg' })).toEqual([])
+    expect(await found({ q: '%' })).toEqual([])
+    expect(await found({ q: "\\' or 1=1 --" })).toEqual([])
+    expect(() => queryOf({ q: 'a\0b' })).toThrow('Expected text without a NUL character.')
+  })
+
+  test('nothing is clamped or overlooked: what is wrong is named', async () => {
+    const who = await openAccount(context)
+    const bad: Query = { network: 'eip155:5', asset: '???', minAmount: '-1', maxAmount: 'x', since: '2', until: '1' }
+    await expect(history(who, ALICE, bad)).rejects.toMatchObject({
+      code: 'INVALID_PARAMETERS',
+      facts: {
+        details: {
+          network: expect.any(String),
+          asset: expect.any(String),
+          minAmount: expect.any(String),
+          maxAmount: expect.any(String),
+          until: expect.any(String),
+        },
+      },
+    })
+    for (const cursor of [
+      Buffer.from(`999999999999999.${createPaymentId()}`).toString('base64url'),
+      'x',
+      'MTIz',
+      Buffer.from('1.pay_x').toString('base64url'),
+      `${Buffer.from(`1.${createPaymentId()}`).toString('base64url')}=`,
+    ]) {
+      await expect(history(who, ALICE, { cursor })).rejects.toMatchObject({ facts: { details: { cursor: expect.any(String) } } })
+    }
+  })
+
+  test('a list that names wallets sees from them: what moves between two of them is neither sent nor received', async () => {
+    const who = await openAccount(context)
+    const out = await pay(who, { ago: 2, sender: ALICE, recipient: CAROL })
+    const between = await pay(who, { ago: 1, sender: ALICE, recipient: BOB })
+    const into = await pay(who, { ago: 0, sender: CAROL, recipient: BOB })
+    const list = (type: string) => readList(context, who, { ...listQueryOf({ type }), wallets: [ALICE, BOB] })
+    const page = await list('all')
+    expect(page.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual([
+      [into, 'received'],
+      [between, 'internal'],
+      [out, 'sent'],
+    ])
+    for (const [type, id] of [
+      ['sent', out],
+      ['received', into],
+      ['internal', between],
+    ] as const)
+      expect(await list(type)).toMatchObject({ total: 1, payments: [{ paymentId: id, type }] })
+    // It names payments of neither wallet, and nobody reads others' payments by it.
+    expect(await list('external')).toMatchObject({ total: 0, payments: [] })
+    // The path's own wallet decides there, as specified.
+    expect((await history(who, BOB)).payments.map(({ type }) => type)).toEqual(['received', 'received'])
+  })
+
+  test('a list that names none sees from the wallets of the account, also those registered after the payment', async () => {
+    const who = await openAccount(context)
+    await ownWallet({ context, actor: who }, ALICE)
+    const facts = [
+      { sender: CAROL, recipient: ALICE, type: 'received' },
+      { sender: ALICE, recipient: CAROL, type: 'sent' },
+      { sender: ALICE, recipient: BOB, type: 'internal' },
+      { sender: CAROL, recipient: SOL_PAYER, type: 'external' },
+    ] as const
+    const ids = await Promise.all(facts.map(({ sender, recipient }, index) => pay(who, { sender, recipient, ago: index })))
+    await ownWallet({ context, actor: who }, BOB)
+    const all = await readList(context, who, { ...listQueryOf({}), wallets: undefined })
+    expect(all.payments.map(({ paymentId, type }) => [paymentId, type])).toEqual(facts.map(({ type }, index) => [ids[index], type]))
+    for (const [index, { type }] of facts.entries()) {
+      expect(await readList(context, who, { ...listQueryOf({ type }), wallets: undefined })).toMatchObject({ total: 1, payments: [{ paymentId: ids[index] }] })
+    }
+    const [eth] = (await readSummary(context, who, { wallets: undefined, days: 1 })).assets
+    // Sent and received once each; the transfer between own wallets and the strangers' payment are in no figure.
+    expect(eth).toMatchObject({ receivedCount: 1, sentCount: 1, endedCount: 2, paidCount: 2 })
+  })
+
+  test('own wallets are no customers, and a refund is no income', async () => {
+    const who = await openAccount(context)
+    for (const wallet of [ALICE, BOB]) await ownWallet({ context, actor: who }, wallet)
+    const paid = await pay(who, { sender: CAROL, recipient: BOB, amount: 10n, resource: 'https://shop.example/a' })
+    await pay(who, { sender: ALICE, recipient: BOB, amount: 100n, resource: 'https://shop.example/b' })
+    await pay(who, { sender: BOB, recipient: CAROL, amount: 4n, refundOf: paid })
+    const mine = await readSummary(context, who, { wallets: undefined, days: 1 })
+    expect(mine.assets).toMatchObject([{ receivedAtomic: '10', receivedCount: 1, sentAtomic: '4', sentCount: 1 }])
+    // Also for one wallet alone, which the other one funded.
+    for (const summary of [mine, await readSummary(context, who, { wallets: [BOB], days: 1 })]) {
+      expect(summary.topPayers).toEqual([{ address: CAROL, count: 1 }])
+      expect(summary.topResources).toEqual([{ resource: 'https://shop.example/a', count: 1 }])
+    }
+    // Nor of the customer who gets it: the merchant's wallet buys nothing there.
+    const theirs = await readSummary(context, who, { wallets: [CAROL], days: 1 })
+    expect(theirs).toMatchObject({ assets: [{ receivedAtomic: '0', sentAtomic: '10' }], topPayers: [] })
+  })
+
+  test('drafts are in no list, history, search, total or figure, and exactly they are incomplete', async () => {
+    const who = await openAccount(context)
+    await ownWallet({ context, actor: who }, BOB)
+    const signature = `0x${'cd'.repeat(32)}`
+    const draft = await pay(who, { draft: true, status: 'created', resource: 'https://evil.example/a', metadata: '{"referenceId":"evil"}', ago: 1 })
+    const over = await pay(who, { draft: true, status: 'expired', ago: 2 })
+    const own = await pay(who, { status: 'created', ago: 3, signature })
+    const list = (query: Query, wallets?: string[]) => readList(context, who, { ...listQueryOf(query), wallets })
+    const queries: Query[] = [{}, { status: 'created,expired' }, { q: ALICE }, { type: 'received' }]
+    for (const query of queries) {
+      for (const wallets of [undefined, [BOB], [ALICE, BOB]]) {
+        if (query.type && wallets && wallets.length > 1) continue
+        expect(await list(query, wallets), JSON.stringify({ query, wallets })).toMatchObject({ total: 1, payments: [{ paymentId: own, draft: false }] })
+      }
+    }
+    expect(await history(who, BOB)).toMatchObject({ total: 1 })
+    for (const q of [draft, 'evil', 'evil.example']) expect(await list({ q })).toMatchObject({ total: 0, payments: [] })
+    expect(await list({ offset: '500' })).toMatchObject({ total: 1, payments: [] })
+    const summary = await readSummary(context, who, { wallets: undefined, days: 1 })
+    expect(summary.statuses.filter(({ count }) => count > 0)).toEqual([{ status: 'created', count: 1 }])
+
+    for (const wallets of [undefined, [BOB]]) {
+      const incomplete = await list({ status: 'incomplete' }, wallets)
+      expect(incomplete).toMatchObject({ total: 2, payments: [{ paymentId: draft, draft: true }, { paymentId: over }] })
+    }
+    expect(await list({ status: 'incomplete', q: 'evil' })).toMatchObject({ total: 1, payments: [{ paymentId: draft }] })
+    expect(await list({ status: 'incomplete' }, [CAROL])).toMatchObject({ total: 0 })
+    expect(v.safeParse(endpoints.paymentList.query, { status: 'incomplete,created' }).success).toBe(false)
+
+    await context.db.update(payment).set({ draft: false }).where(eq(payment.id, draft))
+    expect(await list({})).toMatchObject({ total: 2, payments: [{ paymentId: draft }, { paymentId: own }] })
+    expect(await list({ status: 'incomplete' })).toMatchObject({ total: 1, payments: [{ paymentId: over }] })
+  })
+
+  test('the summary adds up exactly, day by day, each asset by itself', async () => {
+    const who = await openAccount(context)
+    const unit = 10n ** 30n + 1n
+    const slow = { createdAt: new Date(NOW.getTime() - DAY), confirmedAt: new Date(NOW.getTime() - DAY + 5000) }
+    const quick = { createdAt: new Date(NOW.getTime() - 60_000), confirmedAt: new Date(NOW.getTime() - 59_000) }
+    await pay(who, { amount: unit, ...slow, resource: 'https://shop.example/a' })
+    await pay(who, { amount: unit, ...quick, status: 'finalized', resource: 'https://shop.example/a' })
+    await pay(who, { amount: 7n, ...quick, sender: BOB, recipient: CAROL })
+    for (const status of ['created', 'pending', 'expired', 'failed', 'rolled_back'] satisfies PaymentStatus[]) await pay(who, { amount: unit, status })
+    await pay(who, { network: SOLANA_DEVNET, amount: 3n, ago: 1000 })
+    await pay(who, { amount: unit, ago: 40 * DAY })
+
+    const summary = await readSummary(context, who, { wallets: [BOB, SOL_PAYEE], days: 3 })
+    expect(summary.statuses).toEqual([
+      { status: 'created', count: 1 },
+      { status: 'pending', count: 1 },
+      { status: 'confirmed', count: 3 },
+      { status: 'finalized', count: 1 },
+      { status: 'expired', count: 1 },
+      { status: 'failed', count: 1 },
+      { status: 'rolled_back', count: 1 },
+    ])
+    const [eth, sol] = summary.assets
+    expect(eth).toMatchObject({ symbol: 'ETH', receivedAtomic: (2n * unit).toString(), receivedCount: 2, sentAtomic: '7', sentCount: 1, medianConfirmMs: 1000 })
+    expect(eth?.days).toEqual([
+      { day: '2026-11-19', receivedAtomic: '0', sentAtomic: '0' },
+      { day: '2026-11-20', receivedAtomic: unit.toString(), sentAtomic: '0' },
+      { day: '2026-11-21', receivedAtomic: unit.toString(), sentAtomic: '7' },
+    ])
+    // Of the asset's payments that came to an end, three were paid; two more are still under way.
+    expect(eth).toMatchObject({ endedCount: 6, paidCount: 3 })
+    expect(sol).toMatchObject({ endedCount: 1, paidCount: 1 })
+    expect(sol).toMatchObject({ symbol: 'SOL', receivedAtomic: '3', medianConfirmMs: null })
+    expect(summary.topPayers).toEqual([
+      { address: ALICE, count: 2 },
+      { address: SOL_PAYER, count: 1 },
+    ])
+    expect(summary.topResources).toEqual([{ resource: 'https://shop.example/a', count: 2 }])
+    expect(summary).toMatchObject({ since: Date.parse('2026-11-19T00:00:00Z'), until: NOW.getTime() })
+
+    for (const wallet of [BOB, CAROL, SOL_PAYEE]) await ownWallet({ context, actor: who }, wallet)
+    const whole = await readSummary(context, who, { wallets: undefined, days: 1 })
+    expect(whole.assets[0]).toMatchObject({ receivedAtomic: unit.toString(), receivedCount: 1, sentAtomic: '0' })
+  })
+})

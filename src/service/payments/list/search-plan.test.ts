@@ -1,0 +1,92 @@
+import { sql } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import * as v from 'valibot'
+import { NATIVE_ETH } from '#contract/network.ts'
+import { openContext, type OpenedContext } from '#testing/service-context.ts'
+import { payment } from '../../db/schema/payment.ts'
+import type { Filters } from './filters.ts'
+import { searchBranches } from './filters-search.ts'
+import { branchesOf } from './history-where.ts'
+
+/**
+ * What Postgres expects of a search decides what it reads. Taken for common, a text that few payments have is looked for in all of them, newest first:
+ * at a million that is longer than a statement may take.
+ */
+
+const ROWS = 10_000
+const MOST_EXPECTED = 5
+
+let opened: OpenedContext
+
+beforeAll(async () => {
+  opened = await openContext([], { engine: 'postgres' })
+  const { context, actor } = opened
+  await context.db.execute(sql`
+    insert into service.payment (id, account_id, mode, status, network, asset, symbol, decimals, amount, sender, recipient, resource, metadata)
+    select 'pay_' || n, ${actor.accountId}, 'local', case when n % 1000 = 0 then 'failed' else 'finalized' end, 'eip155:31337', ${NATIVE_ETH.address}, 'ETH', 18, n, 'a', 'b',
+      'https://shop.example/item/' || n, '{"referenceId":"order ' || n || '"}'
+    from generate_series(1, ${sql.raw(String(ROWS))}) n`)
+  await context.db.execute(sql`vacuum analyze service.payment`)
+})
+afterAll(() => opened?.[Symbol.asyncDispose]())
+
+/** What reads payments, and by which index. */
+async function indexesOf(filters: Partial<Filters>): Promise<string[]> {
+  const { context, actor } = opened
+  const none = { wallets: undefined, statuses: undefined, network: undefined, assets: undefined, since: undefined, until: undefined }
+  const all = {
+    ...none,
+    accountId: actor.accountId,
+    type: 'all' as const,
+    drafts: false,
+    minAmount: undefined,
+    maxAmount: undefined,
+    text: undefined,
+    ...filters,
+  }
+  const read: string[] = []
+  for (const branch of branchesOf(all)) {
+    const { rows } = await context.db.execute<{ 'QUERY PLAN': string }>(
+      sql`explain select ${payment.id} from ${payment} where ${branch} order by ${payment.createdAt} desc, ${payment.id} desc limit 51`,
+    )
+    const text = rows.map((row) => row['QUERY PLAN']).join('\n')
+    read.push(/ using (\w+) on payment/.exec(text)?.[1] ?? text)
+  }
+  return read
+}
+
+test('pages of a list are read from the indexes that leave drafts out', async () => {
+  expect(await indexesOf({})).toEqual(['payment_account'])
+  expect(await indexesOf({ statuses: ['failed'] })).toEqual(['payment_status'])
+  expect(await indexesOf({ type: 'internal' })).toEqual(['payment_direction'])
+  expect(await indexesOf({ wallets: ['a'] })).toEqual(['payment_sender', 'payment_recipient'])
+  expect(await indexesOf({ wallets: ['a'], type: 'sent' })).toEqual(['payment_sender'])
+  expect(await indexesOf({ drafts: true })).toEqual(['payment_draft'])
+})
+
+test('what refunds return is read from the index of refunds', async () => {
+  const ids = sql.join(
+    ['pay_1', 'pay_2'].map((id) => sql`${id}`),
+    sql`, `,
+  )
+  const { rows } = await opened.context.db.execute<{ 'QUERY PLAN': string }>(
+    sql`explain select refund_of, sum(amount) from service.payment where refund_of in (${ids}) group by refund_of`,
+  )
+  expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain('payment_refund')
+})
+
+const Plan = v.object({ 'QUERY PLAN': v.tuple([v.object({ Plan: v.object({ 'Plan Rows': v.number() }) })]) })
+
+test.each([
+  ['a reference', 'order 5000'],
+  ['a resource', 'shop.example/item/5000'],
+  ['what nothing has', 'nowhere'],
+])('%s is known to be rare', async (_, text) => {
+  const { context, actor } = opened
+  for (const branch of searchBranches(text)) {
+    const { rows } = await context.db.execute(
+      sql`explain (format json) select id from service.payment where account_id = ${actor.accountId} and ${branch} order by created_at desc, id desc limit 51`,
+    )
+    expect(v.parse(Plan, rows[0])['QUERY PLAN'][0].Plan['Plan Rows']).toBeLessThanOrEqual(MOST_EXPECTED)
+  }
+})

@@ -1,0 +1,220 @@
+import { eq } from 'drizzle-orm'
+import type { Hex } from 'viem'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { NATIVE_ETH } from '#contract/network.ts'
+import { createPaymentId } from '#contract/payment.ts'
+import { signBuilt, startEvm, type EvmFixture } from '#testing/local-chains.ts'
+import { ENGINES } from '#testing/postgres.ts'
+import { eventually, openAccount, openContext, ownWallet, type OpenedContext } from '#testing/service-context.ts'
+import { insertPayment, type NewPayment } from '../db/payments.ts'
+import { payment } from '../db/schema/payment.ts'
+import { createWallet } from '../wallets/create-wallet.ts'
+import { followOnce } from '../monitor/follow.ts'
+import { readList } from '../payments/list/history.ts'
+import { buildRefund, refundPayment } from './refund.ts'
+import { readPaymentBody } from '../payments/status.ts'
+
+const ETH = 10n ** 18n
+const PAID = ETH / 100n
+
+let evm: EvmFixture
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 2 })
+  await evm.mine()
+})
+afterAll(() => evm?.[Symbol.asyncDispose]())
+
+describe.each(ENGINES)('on %s', (engine) => {
+  let opened: OpenedContext
+
+  beforeAll(async () => {
+    opened = await openContext([evm.network], { engine })
+  })
+  afterAll(() => opened?.[Symbol.asyncDispose]())
+
+  async function managed(): Promise<string> {
+    const { context, actor } = opened
+    const { address } = await createWallet({ ...context, now: new Date() }, { accountId: actor.accountId, family: 'evm', name: 'till' })
+    await ownWallet(opened, address)
+    await evm.client.setBalance({ address: address as Hex, value: ETH })
+    return address
+  }
+
+  /** A payment that arrived. */
+  async function paid(facts: Partial<NewPayment> & { recipient: string }): Promise<{ id: string; sender: string }> {
+    const { address: asset, symbol, decimals } = NATIVE_ETH
+    const { address: sender } = await evm.wallet(0n)
+    const row = await insertPayment(opened.context.db, {
+      id: createPaymentId(),
+      accountId: opened.actor.accountId,
+      mode: 'local',
+      status: 'finalized',
+      network: evm.network.network,
+      asset,
+      symbol,
+      decimals,
+      amount: PAID,
+      sender,
+      metadata: '{"referenceId":"order-7","note":"x"}',
+      ...facts,
+    })
+    return { id: row.id, sender: row.sender }
+  }
+
+  type Body = Parameters<typeof refundPayment>[2]['body']
+  const hosted = (body: Body, idempotency?: { key: string; fingerprint: string }) =>
+    refundPayment(opened.context, opened.actor, { body, idempotency, waitMs: 0 })
+  const local = (body: Parameters<typeof buildRefund>[2], actor = opened.actor) => buildRefund(opened.context, actor, body)
+  const fields = (refused: Promise<unknown>) =>
+    refused.then(
+      () => expect.fail('it was accepted'),
+      (error: { code?: string; facts?: { details?: object } }) => [error.code, ...Object.keys(error.facts?.details ?? {})],
+    )
+  const refundOf = async (id: string) => (await readPaymentBody(opened.context, id)).refund
+  const setStatus = (id: string, status: 'failed' | 'expired' | 'confirmed') => opened.context.db.update(payment).set({ status }).where(eq(payment.id, id))
+
+  async function follow(): Promise<void> {
+    const [chain] = opened.context.chains.values()
+    if (!chain) throw new Error('no chain')
+    const tip = Number(await evm.client.getBlockNumber())
+    await eventually(
+      () => chain.head(),
+      ({ height }) => height >= tip,
+    )
+    expect((await followOnce(opened.context, chain, { expiredToo: true })).failures).toEqual([])
+  }
+
+  test('a managed wallet returns a part, then the rest: to the payer, in the same asset, under the same reference', async () => {
+    const till = await managed()
+    const order = await paid({ recipient: till })
+    const part = await hosted({ paymentId: order.id, amount: '0.004', reason: 'Out of stock.', note: 'box 7' })
+    expect(part).toMatchObject({
+      mode: 'hosted',
+      direction: 'sent',
+      sender: till,
+      recipient: order.sender,
+      asset: NATIVE_ETH.address,
+      amountAtomic: (4n * 10n ** 15n).toString(),
+      refundOf: order.id,
+      refundReason: 'Out of stock.',
+      refundNote: 'box 7',
+      metadata: { referenceId: 'order-7' },
+      resource: null,
+    })
+    expect(await refundOf(order.id)).toEqual({ state: 'none', refundedAtomic: '0', pendingAtomic: (4n * 10n ** 15n).toString() })
+    await evm.mine(3)
+    await follow()
+    expect(await refundOf(order.id)).toEqual({ state: 'partial', refundedAtomic: (4n * 10n ** 15n).toString(), pendingAtomic: '0' })
+
+    const rest = await hosted({ paymentId: order.id })
+    expect(rest.amountAtomic).toBe((6n * 10n ** 15n).toString())
+    await evm.mine(3)
+    await follow()
+    expect(await refundOf(order.id)).toEqual({ state: 'full', refundedAtomic: PAID.toString(), pendingAtomic: '0' })
+    expect(await evm.client.getBalance({ address: order.sender as Hex })).toBe(PAID)
+    expect(await fields(hosted({ paymentId: order.id, amount: '0.000000000000000001' }))).toEqual(['INVALID_PARAMETERS', 'amount'])
+
+    const { payments } = await readList(opened.context, opened.actor, { type: 'all', limit: 50, offset: 0, wallets: [till] })
+    expect(payments.map(({ paymentId, type, refundOf: of, refund }) => [paymentId, type, of, refund.state])).toEqual([
+      [rest.paymentId, 'sent', order.id, 'none'],
+      [part.paymentId, 'sent', order.id, 'none'],
+      [order.id, 'received', null, 'full'],
+    ])
+  })
+
+  test('an unsigned refund is built from the wallet that was paid, confirmed by its sender, or from another own wallet', async () => {
+    const [payee, other] = [await evm.wallet(ETH), await evm.wallet(ETH)]
+    await ownWallet(opened, payee.address)
+    await ownWallet(opened, other.address)
+    const order = await paid({ recipient: payee.address })
+    const built = await local({ paymentId: order.id, amount: '0.003', reason: 'Broken.' })
+    expect(built).toMatchObject({ refundOf: order.id, sender: payee.address, recipient: order.sender, amount: { value: '0.003' } })
+    expect(await refundOf(order.id)).toMatchObject({ state: 'none', pendingAtomic: (3n * 10n ** 15n).toString() })
+    await evm.client.sendRawTransaction({ serializedTransaction: await signBuilt(payee, built.transaction) })
+    await evm.mine(3)
+    await follow()
+    expect(await readPaymentBody(opened.context, built.paymentId)).toMatchObject({ status: 'confirmed', direction: 'sent', refundOf: order.id, draft: false })
+    expect(await refundOf(order.id)).toMatchObject({ state: 'partial' })
+    expect(await local({ paymentId: order.id, walletAddress: other.address })).toMatchObject({
+      sender: other.address,
+      amountAtomic: (7n * 10n ** 15n).toString(),
+    })
+  })
+
+  test('ten requests at once for the whole payment make one refund, signed by the service or by the payee', async () => {
+    const till = await managed()
+    const payee = await evm.wallet(ETH)
+    await ownWallet(opened, payee.address)
+    for (const [recipient, refund] of [
+      [till, hosted],
+      [payee.address, local],
+    ] as const) {
+      const order = await paid({ recipient })
+      const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => refund({ paymentId: order.id })))
+      const made = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+      expect(made).toMatchObject([{ amountAtomic: PAID.toString() }])
+      for (const outcome of outcomes)
+        if (outcome.status === 'rejected')
+          expect(outcome.reason).toMatchObject({ code: 'INVALID_PARAMETERS', facts: { details: { amount: expect.any(String) } } })
+      expect(await refundOf(order.id)).toMatchObject({ pendingAtomic: PAID.toString() })
+    }
+  })
+
+  test('what failed or expired is free again; what a reorganisation undid is not', async () => {
+    const payee = await evm.wallet(ETH)
+    await ownWallet(opened, payee.address)
+    const order = await paid({ recipient: payee.address })
+    for (const status of ['failed', 'expired'] as const) {
+      const { paymentId } = await local({ paymentId: order.id })
+      expect(await fields(local({ paymentId: order.id, amount: '0.001' }))).toEqual(['INVALID_PARAMETERS', 'amount'])
+      await setStatus(paymentId, status)
+      expect(await refundOf(order.id)).toEqual({ state: 'none', refundedAtomic: '0', pendingAtomic: '0' })
+    }
+    const { paymentId } = await local({ paymentId: order.id, amount: '0.01' })
+    await opened.context.db.update(payment).set({ status: 'rolled_back' }).where(eq(payment.id, paymentId))
+    expect(await fields(local({ paymentId: order.id, amount: '0.001' }))).toEqual(['INVALID_PARAMETERS', 'amount'])
+  })
+
+  test('a request repeated under its key gets the refund it made, also when nothing is left', async () => {
+    const order = await paid({ recipient: await managed() })
+    const idempotency = { key: `refund ${order.id}`, fingerprint: 'a' }
+    const first = await hosted({ paymentId: order.id }, idempotency)
+    expect((await hosted({ paymentId: order.id }, idempotency)).paymentId).toBe(first.paymentId)
+    expect(await fields(hosted({ paymentId: order.id }, { ...idempotency, fingerprint: 'b' }))).toEqual(['IDEMPOTENCY_CONFLICT'])
+    const another = await paid({ recipient: await managed() })
+    const at = { key: `refund ${another.id}`, fingerprint: 'a' }
+    const answers = await Promise.all(Array.from({ length: 5 }, () => hosted({ paymentId: another.id }, at)))
+    expect(new Set(answers.map(({ paymentId }) => paymentId)).size).toBe(1)
+  })
+
+  test('only what arrived from a customer is refunded, by the account that was paid', async () => {
+    const [payee, stranger] = [await evm.wallet(ETH), await evm.wallet(ETH)]
+    const { address: till } = await evm.wallet(ETH)
+    await ownWallet(opened, payee.address)
+    await ownWallet(opened, till)
+    for (const status of ['created', 'pending', 'failed', 'expired', 'rolled_back'] as const) {
+      const { id } = await paid({ recipient: payee.address, status })
+      expect(await fields(local({ paymentId: id }))).toEqual(['INVALID_PARAMETERS', 'paymentId'])
+    }
+    const sent = await paid({ sender: payee.address, recipient: stranger.address })
+    expect(await fields(local({ paymentId: sent.id }))).toEqual(['INVALID_PARAMETERS', 'paymentId'])
+    const internal = await paid({ sender: till, recipient: payee.address })
+    expect(await fields(local({ paymentId: internal.id }))).toEqual(['INVALID_PARAMETERS', 'paymentId'])
+    const order = await paid({ recipient: payee.address })
+    expect(await fields(local({ paymentId: order.id, walletAddress: stranger.address }))).toEqual(['INVALID_PARAMETERS', 'walletAddress'])
+    expect(await fields(local({ paymentId: order.id, amount: '0.011' }))).toEqual(['INVALID_PARAMETERS', 'amount'])
+    expect(await fields(hosted({ paymentId: order.id }))).toEqual(['INVALID_PARAMETERS', 'walletAddress'])
+    const other = await openAccount(opened.context)
+    expect(await fields(local({ paymentId: order.id }, other))).toEqual(['NOT_FOUND'])
+
+    // An account without registered wallets refunds what it was paid; what another account owns is not its to refund.
+    const external = await paid({ recipient: stranger.address })
+    expect(await local({ paymentId: external.id })).toMatchObject({ sender: stranger.address })
+    await ownWallet({ ...opened, actor: other }, stranger.address)
+    const back = await paid({ recipient: (await evm.wallet(ETH)).address, refundOf: external.id })
+    expect(await fields(local({ paymentId: back.id }))).toEqual(['INVALID_PARAMETERS', 'paymentId'])
+    const foreign = await paid({ recipient: stranger.address })
+    await expect(local({ paymentId: foreign.id })).rejects.toMatchObject({ code: 'FORBIDDEN', facts: { details: { reason: 'payee_not_owned' } } })
+  })
+})

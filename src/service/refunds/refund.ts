@@ -1,0 +1,84 @@
+import { describeAmountProblem, formatAmount, parseAmount } from '#contract/amount.ts'
+import type { EndpointInput, EndpointReply } from '#contract/endpoints.ts'
+import { isPaid } from '#contract/payment.ts'
+import type { Database } from '#postgres/open.ts'
+import type { Actor, Context } from '../context/context.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+import { findOwner } from '../db/wallet-owners.ts'
+import { buildTransaction } from '../payments/build.ts'
+import { refusePayee } from '../payments/claimant.ts'
+import { readMetadata } from '../payments/metadata.ts'
+import { refuseParameters } from '../context/network.ts'
+import { readLeft, requireLeft } from '../payments/reserve-refund.ts'
+import { prepareSend, sendOnce, type SendRequest } from '../hosted/send.ts'
+import { readOwnPayment } from '../payments/status.ts'
+
+type Body = EndpointInput<'transactionRefund'>['body']
+
+/**
+ * Returns a payment, in whole or part, from a managed wallet. A request repeated under its key gets the same refund.
+ * @throws `INVALID_PARAMETERS` for a payment that did not arrive, a wallet of another account, and an amount above what is left; all of `sendPayment`
+ */
+export async function refundPayment(
+  context: Context,
+  actor: Actor,
+  request: Pick<SendRequest, 'idempotency' | 'waitMs'> & { body: EndpointInput<'paymentRefund'>['body'] },
+): Promise<EndpointReply<'paymentRefund'>> {
+  const { body, idempotency, waitMs } = request
+  const prepare = async () => prepareSend(context, actor, { ...(await readRefund(context, actor, body)), idempotency })
+  return sendOnce(context, actor, { idempotency, waitMs, prepare })
+}
+
+/**
+ * Builds the unsigned transaction that returns a payment, in whole or part.
+ * @throws `INVALID_PARAMETERS` for a payment that did not arrive, a wallet of another account, and an amount above what is left; all of `buildTransaction`
+ */
+export async function buildRefund(context: Context, actor: Actor, input: Body): Promise<EndpointReply<'transactionRefund'>> {
+  const { refund, body } = await readRefund(context, actor, input)
+  const reply = await buildTransaction(context, actor, { ...body, ...(input.senderVerified && { senderVerified: true }), refund })
+  return { ...reply, refundOf: refund.refundOf }
+}
+
+/** What a refund sends. The original decides to whom, of what, and under which reference. */
+async function readRefund(context: Context, actor: Actor, { paymentId, walletAddress, amount, reason, note, priorityFee }: Body) {
+  const original = await readOwnPayment(context, actor, paymentId)
+  await requireReceived(context.db, actor, original)
+  const sender = walletAddress ?? original.recipient
+  if (sender !== original.recipient && (await findOwner(context.db, original.network, sender)) !== actor.accountId)
+    throw refuseParameters({ walletAddress: 'Expected the wallet that received the payment, or another wallet of this account.' })
+  const left = await readLeft(context.db, original)
+  const amountAtomic = amount === undefined ? left : readAmount(amount, original)
+  requireLeft(original, { amountAtomic, left })
+  const reference = readMetadata(original.metadata)?.['referenceId']
+  return {
+    refund: { refundOf: original.id, refundReason: reason ?? null, refundNote: note ?? null },
+    body: {
+      walletAddress: sender,
+      recipientAddress: original.sender,
+      amount: formatAmount(amountAtomic, original.decimals),
+      network: original.network,
+      asset: original.asset,
+      ...(reference !== undefined && { metadata: { referenceId: reference } }),
+      ...(priorityFee !== undefined && { priorityFee }),
+    },
+  }
+}
+
+/** @throws `INVALID_PARAMETERS` for a payment that did not arrive, or that the account itself sent; `FORBIDDEN` where another account was paid */
+async function requireReceived(db: Database, actor: Actor, original: PaymentRecord): Promise<void> {
+  const { status, direction, network, recipient, refundOf } = original
+  if (!isPaid(status)) throw refuseParameters({ paymentId: `Expected a payment that has arrived; this one is ${status}.` })
+  if (refundOf !== null) throw refuseParameters({ paymentId: `Expected a payment that a customer made; this one is the refund of ${refundOf}.` })
+  if (direction === 'received') return
+  if (direction !== 'external')
+    throw refuseParameters({ paymentId: 'Expected a payment that a customer made; this one was sent from a wallet of this account.' })
+  // Callers without registered wallets refund what they were paid; nobody refunds what another account was paid.
+  const owner = await findOwner(db, network, recipient)
+  if (owner !== undefined && owner !== actor.accountId) throw refusePayee(recipient)
+}
+
+function readAmount(text: string, { decimals }: PaymentRecord): bigint {
+  const parsed = parseAmount(text, decimals)
+  if (!parsed.ok) throw refuseParameters({ amount: describeAmountProblem(parsed.problem, text, decimals) })
+  return parsed.atomic
+}

@@ -1,0 +1,190 @@
+import type { EndpointReply } from '#contract/endpoints.ts'
+import type { FacilitatorInput } from '#contract/facilitator.ts'
+import { fact } from '#contract/facts.ts'
+import { familyOf, nativeAsset, type Network } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { ProofCheck } from '#contract/proof.ts'
+import { EXACT_SCHEME, methodsOf } from '#x402/methods.ts'
+import { spellNetworkV1 } from '#x402/networks.ts'
+import type { Actor, Context } from '../context/context.ts'
+import { claimantOf, PAYEE_NOT_OWNED } from '../payments/claimant.ts'
+import { chainOf } from '../context/network.ts'
+import { Checklist, ProofRefused } from '../verification/checklist.ts'
+import { Deadline, Late } from '../verification/deadline.ts'
+import { examine } from '../verification/examine.ts'
+import { checkSignature } from '../verification/check-authorization.ts'
+import { readInput, type FacilitatorQuestion } from './facilitator-input.ts'
+import { DUPLICATE_SETTLEMENT, nameReason, SETTLEMENT_PENDING } from './facilitator-reasons.ts'
+import { facilitatorWallets, settlesHere } from './facilitator-wallet.ts'
+import { InputRefusedError } from '../verification/input-refused.ts'
+import { namedPayer } from '../verification/named-payer.ts'
+import type { Job } from './outcome.ts'
+import { PAYMENT_IDENTIFIER, tieIdentifier } from './payment-identifier.ts'
+import { preview } from './preview.ts'
+import { NotValidNowError } from '../verification/proof-time.ts'
+import { fingerprintOf } from './receive.ts'
+import { reserveFunds } from './reserve-funds.ts'
+import { settle } from './settle.ts'
+import { settleWithinMs } from './settle-within.ts'
+import type { Examined } from '../verification/terms.ts'
+
+/**
+ * The x402 facilitator, over the same code that `/payment/receive` runs on: the terms come from the resource server that asks. Bodies and reasons are those
+ * of x402 v2, sections 5.3, 7 and 9.
+ */
+
+const VERIFY_WITHIN_MS = 10_000
+
+/** `extra.feePayer`: who pays the network on Solana for a payer who wants that, and for every token. */
+export function describeSupported(context: Context): EndpointReply<'facilitatorSupported'> {
+  const kinds = context.config.networks.flatMap((configured) => {
+    const { network, confirmations } = configured
+    const [feePayer] = familyOf(network) === 'solana' ? facilitatorWallets(context, 'solana') : []
+    const extra = { assetTransferMethods: settledMethods(context, configured), confirmations, ...(feePayer !== undefined && { feePayer }) }
+    return ([1, 2] as const).map((x402Version) => ({
+      x402Version,
+      scheme: EXACT_SCHEME,
+      network: x402Version === 1 ? spellNetworkV1(network) : network,
+      extra,
+    }))
+  })
+  const signers = { 'eip155:*': facilitatorWallets(context, 'evm'), 'solana:*': facilitatorWallets(context, 'solana') }
+  return { kinds, extensions: [PAYMENT_IDENTIFIER], signers: Object.fromEntries(Object.entries(signers).filter(([, addresses]) => addresses.length > 0)) }
+}
+
+/** Tokens are settled where a wallet pays the network fee for that; native currency everywhere. SPL is `default`, as the official packages call it. */
+function settledMethods(context: Context, network: Network): string[] {
+  const settlesTokens = settlesHere(context, network.network) && network.assets.some(({ native }) => !native)
+  return [...methodsOf(network.network, nativeAsset(network)), ...(settlesTokens ? methodsOf(network.network, { native: false }) : [])]
+}
+
+type VerifyReply = EndpointReply<'facilitatorVerify'>
+type SettleReply = EndpointReply<'facilitatorSettle'>
+
+/**
+ * Whether a payment could be settled now. Nothing is locked, broadcast or recorded, but funds that payers promise by signature are reserved for a short time.
+ * While the same caller's settlement is pending, or was not told as success yet, the payment is valid still.
+ */
+export async function verifyPayment(context: Context, actor: Actor, input: FacilitatorInput): Promise<VerifyReply> {
+  const payer = namedPayer(input.paymentPayload)
+  const named = payer !== undefined && { payer }
+  const question = readOrRefuse(context, input)
+  if ('refused' in question) return { isValid: false, invalidReason: question.refused.reason, invalidMessage: question.refused.message, ...named }
+  const checklist = new Checklist()
+  try {
+    const verified = await verifyQuestion(context, actor, { ...question, checklist })
+    return { isValid: true, ...(verified === null ? named : { payer: verified }), extra: checked(checklist) }
+  } catch (error) {
+    const { reason, message } = explain(error, question)
+    return { isValid: false, invalidReason: reason, invalidMessage: message, ...named, extra: checked(checklist) }
+  }
+}
+
+async function verifyQuestion(context: Context, actor: Actor, { payment, terms, identifier, checklist }: FacilitatorQuestion & { checklist: Checklist }) {
+  const { network } = terms.network
+  const deadline = new Deadline(VERIFY_WITHIN_MS)
+  const examined = await examine({ payment, terms, checklist })
+  const claimant = await claimantOf(context.db, actor, { network, address: terms.payTo })
+  refuseReference(actor, examined, checklist)
+  const fingerprint = fingerprintOf(terms, null, actor)
+  const { keyless = false } = actor
+  const previewed = { accountId: actor.accountId, claimant, fingerprint, keyless, terms, examined, checklist, deadline }
+  const { payer, isSettling } = await deadline.within(preview(context, previewed))
+  if (identifier !== null) await deadline.within(tieIdentifier(context, { identifier, terms, examined }))
+  if (!isSettling) await deadline.within(reserveFunds(context, { terms, examined, checklist }))
+  return payer
+}
+
+function checked({ checks }: Checklist): { checks: ProofCheck[] } {
+  return { checks: [...checks] }
+}
+
+/**
+ * Settles a payment. Of all calls for one payment exactly one is told success: the one that had it broadcast, or a later one of the same caller when the
+ * first was never answered. An `Idempotency-Key` gets the first answer again.
+ */
+export async function settlePayment(context: Context, actor: Actor, input: FacilitatorInput): Promise<SettleReply> {
+  const payer = namedPayer(input.paymentPayload)
+  const named = payer !== undefined && { payer }
+  const question = readOrRefuse(context, input)
+  if ('refused' in question) {
+    const { network } = input.paymentRequirements
+    const { reason, message } = question.refused
+    return { success: false, errorReason: reason, errorMessage: message, ...named, transaction: '', network: typeof network === 'string' ? network : '' }
+  }
+  const { payment, terms, identifier } = question
+  const { network } = terms.network
+  const checklist = new Checklist()
+  let examined: Examined | undefined
+  try {
+    examined = await examine({ payment, terms, checklist })
+    const claimant = await claimantOf(context.db, actor, { network, address: terms.payTo })
+    refuseReference(actor, examined, checklist)
+    const job = {
+      accountId: actor.accountId,
+      claimant,
+      terms,
+      examined,
+      checklist,
+      deadline: new Deadline(settleWithinMs(terms.network)),
+      fingerprint: fingerprintOf(terms, null, actor),
+      keyless: actor.keyless ?? false,
+      caller: actor.caller,
+    }
+    if (identifier !== null) await tieSigned(context, { ...job, identifier })
+    const settled = await settle(context, job)
+    const known = settled.payment?.sender ?? examined.payer
+    const told = { ...(known !== null && { payer: known }), network, ...(settled.payment && { paymentId: settled.payment.id }) }
+    const transaction = settled.payment?.signature ?? settled.payment?.reportedSignature ?? examined.signature ?? ''
+    // The official server asks once more when a settlement is pending, and only where it is given the transaction.
+    if (settled.state === 'pending') return { success: false, errorReason: SETTLEMENT_PENDING, ...told, transaction }
+    if (!settled.alreadyProcessed) return { success: true, ...told, transaction }
+    return { success: false, errorReason: settled.toldBefore ? 'already_used' : DUPLICATE_SETTLEMENT, ...told, transaction: '' }
+  } catch (error) {
+    const { reason, message } = explain(error, question)
+    const transaction = reason === SETTLEMENT_PENDING ? (examined?.signature ?? '') : ''
+    return { success: false, errorReason: reason, errorMessage: message, ...named, transaction, network }
+  }
+}
+
+/** Only what the payer has signed may take an id of the payer. */
+async function tieSigned(context: Context, { identifier, terms, examined, deadline }: Job & { identifier: string }): Promise<void> {
+  const { authorization } = examined
+  const chain = chainOf(context, terms.network.network)
+  if (authorization) await deadline.within(checkSignature({ chain, terms, authorization, checklist: new Checklist() }))
+  await deadline.within(tieIdentifier(context, { identifier, terms, examined }))
+}
+
+function readOrRefuse(context: Context, input: FacilitatorInput): FacilitatorQuestion | { refused: InputRefusedError } {
+  try {
+    return readInput(context, input)
+  } catch (error) {
+    if (error instanceof InputRefusedError) return { refused: error }
+    throw error
+  }
+}
+
+/** What stands on the chain is public, and a caller without an account has nothing by which it could be its own. @throws ProofRefused */
+function refuseReference({ keyless = false }: Actor, { bytes, authorization }: Examined, checklist: Checklist): void {
+  if (!keyless || bytes || authorization) return
+  checklist.check('unsupported_method', {
+    name: 'public_reference',
+    source: 'proof',
+    ok: false,
+    expected: fact('signed_or_api_key'),
+    got: fact('transaction_name'),
+  })
+}
+
+/** The reason and the sentence for what ended a call. @throws the error itself where it is a fault of ours */
+function explain(error: unknown, { terms }: FacilitatorQuestion): { reason: string; message: string } {
+  if (error instanceof ProofRefused || error instanceof NotValidNowError)
+    return { reason: nameReason(error, familyOf(terms.network.network)), message: error.message }
+  if (error instanceof ProblemError && error.facts.details?.reason === PAYEE_NOT_OWNED) return { reason: PAYEE_NOT_OWNED, message: error.message }
+  if (error instanceof Late || isOpen(error)) return { reason: SETTLEMENT_PENDING, message: 'Nothing is decided yet; ask again.' }
+  throw error
+}
+
+function isOpen(error: unknown): boolean {
+  return error instanceof ProblemError && (error.code === 'PAYMENT_VERIFICATION_FAILED' || error.code === 'CHAIN_UNAVAILABLE')
+}

@@ -1,0 +1,64 @@
+import type { Chain, Transfer } from '../chains/chain.ts'
+import type { Context } from '../context/context.ts'
+import { crashPoint } from '../context/crash.ts'
+import type { HeldClaim } from '../db/claims.ts'
+import type { PaymentRecord } from '../db/payments.ts'
+import { readLaneFunds, takePlace } from '../hosted/lane.ts'
+import { oneByOne } from '../hosted/one-by-one.ts'
+import { requireSending } from '../hosted/require-sending.ts'
+import type { Signed } from '../wallets/sign.ts'
+import { undecided } from '../verification/checklist.ts'
+import { orUndecided, type Job } from './outcome.ts'
+import { recordBroadcast, type Limits, type Outgoing } from './record.ts'
+
+/** How often a wallet is looked at before a settlement is put off that would fit beside fewer others. */
+const LOOKS = 5
+const MAX_PAUSE_MS = 1_000
+
+type Keeping = {
+  chain: Chain
+  held: HeldClaim
+  transfer: Transfer
+  /** The wallet that pays the network, and the most it may be asked for. */
+  wallet: string
+  feeAtomic: bigint
+  limits: Limits
+  /** @param nonce its place in the lane of the wallet, where the chain has nonces */
+  sign: (nonce: number | null) => Signed
+}
+
+/**
+ * Takes a place in the lane of the wallet that pays the network for a settlement, beside everything it has promised before, has it sign, and keeps payment
+ * and signed bytes: all in one commit, and nothing when the wallet does not bear it.
+ * @throws `PAYMENT_VERIFICATION_FAILED` when it does not; `SERVICE_UNAVAILABLE` when the wallet is stopped
+ */
+export async function keepSettlement(context: Context, job: Job, keeping: Keeping): Promise<{ payment: PaymentRecord; signed: Outgoing }> {
+  const { chain, wallet } = keeping
+  for (let look = 1; ; look++) {
+    const funds = await orUndecided(job.deadline.within(readLaneFunds(context, chain, wallet)))
+    const kept = await oneByOne(context, { network: chain.network.network, sender: wallet }, () => keep(context, job, { ...keeping, funds }))
+    if (kept.ok) {
+      crashPoint(context, 'settle:persisted')
+      return kept
+    }
+    // What others have left of the balance is certain a moment after they landed.
+    if (!kept.uncertain || look === LOOKS || job.deadline.passed)
+      throw undecided('The wallet that pays the network for settlements holds too little. Nothing is decided.')
+    await job.deadline.sleep(Math.min(chain.network.blockTimeMs, MAX_PAUSE_MS))
+  }
+}
+
+async function keep(context: Context, job: Job, keeping: Keeping & { funds: Awaited<ReturnType<typeof readLaneFunds>> }) {
+  const { chain, held, transfer, wallet, feeAtomic, limits, funds } = keeping
+  const { network } = chain
+  return context.db.transaction(async (tx) => {
+    const place = await takePlace(tx, { network, sender: wallet, funds, amountAtomic: 0n, feeAtomic })
+    if (!place.ok) return place
+    await requireSending(tx, { network: network.network, sender: wallet })
+    const { bytes, signature } = keeping.sign(place.nonce)
+    crashPoint(context, 'settle:signed')
+    const signed: Outgoing = { bytes, signature, signer: wallet, nonce: place.nonce, maxFee: feeAtomic }
+    const payment = await recordBroadcast({ ...context, db: tx }, { ...job, held, transfer }, { limits, signed })
+    return { ok: true as const, payment, signed }
+  })
+}

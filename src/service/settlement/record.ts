@@ -1,0 +1,188 @@
+import { fact } from '#contract/facts.ts'
+import { stringifyJson } from '#contract/json.ts'
+import { createPaymentId, isPaid, type PaymentStatus } from '#contract/payment.ts'
+import type { Database } from '#postgres/open.ts'
+import type { Observation, Transfer } from '../chains/chain.ts'
+import type { Context } from '../context/context.ts'
+import { insertAttempt } from '../db/attempts.ts'
+import { consumeClaim, type HeldClaim } from '../db/claims.ts'
+import { findBySignature, findPayment, insertPayment, type NewPayment, type PaymentRecord } from '../db/payments.ts'
+import { isUniqueViolation } from '../db/unique-violation.ts'
+import { markMatched } from '../db/unmatched.ts'
+import { recordEvent } from '../db/record-event.ts'
+import { applyObservation } from '../payments/apply-observation.ts'
+import { findAdoptable } from '../payments/attribution.ts'
+import { undecided } from '../verification/checklist.ts'
+import type { Judged, Landed } from '../verification/judge.ts'
+
+export type Recorded = Judged & { held: HeldClaim; fingerprint: string; transfer: Transfer }
+/** `signature`: the transaction that pays, where one is known. */
+type Known = Recorded & { signature: string | null }
+
+/** Uses the proof up and records its payment, in one commit: a proof that is used has a payment, and a payment's proof is used. */
+export async function recordLanded(context: Context, recorded: Known, landed: Landed): Promise<PaymentRecord> {
+  return context.db.transaction(async (tx) => {
+    const row = await usedFor({ ...context, db: tx }, recorded, landed)
+    // It is unmatched no longer, whatever a person had assigned it to.
+    if (recorded.signature !== null) await markMatched(tx, { ...row, signature: recorded.signature }, row.id)
+    return row
+  })
+}
+
+async function usedFor(context: Context, recorded: Known, landed: Landed): Promise<PaymentRecord> {
+  const statuses: PaymentStatus[] = landed.finalized ? ['confirmed', 'finalized'] : ['confirmed']
+  const own = await adoptOrder(context, recorded, landed)
+  if (own && isPaid(own.status)) {
+    await consume(context.db, recorded, { paymentId: own.id, transaction: null })
+    await tellProven(context.db, own, context.now())
+    return own
+  }
+  const facts = { signature: recorded.signature, blockHeight: landed.height, blockHash: landed.blockHash, fee: landed.feeAtomic }
+  return insertReceived(context, recorded, { statuses, row: facts, transaction: null })
+}
+
+export type Limits = { lastValidBlockHeight: number | null; builtHeight: number }
+
+/** What the service is about to broadcast. `signer`: the managed wallet that pays the network for it, where the payer does not. */
+export type Outgoing = { bytes: Uint8Array; signature: string; signer: string | null; nonce: number | null; maxFee: bigint }
+
+/**
+ * The same before a transaction is broadcast: from here on its bytes are sent until the chain shows the outcome. Without bytes somebody else broadcasts
+ * what the payer signed, and its use is looked for.
+ */
+export async function recordBroadcast(
+  context: Context,
+  recorded: Recorded,
+  { limits, signed }: { limits: Limits; signed: Outgoing | null },
+): Promise<PaymentRecord> {
+  const transaction = signed && Buffer.from(signed.bytes).toString('base64')
+  const known = { ...recorded, signature: signed?.signature ?? null }
+  return context.db.transaction(async (tx) => {
+    const own = await adoptOrder({ ...context, db: tx }, known, { state: 'pending', transfer: recorded.transfer })
+    if (own?.status === 'pending') {
+      await consume(tx, known, { paymentId: own.id, transaction })
+      await tellProven(tx, own, context.now())
+      return own
+    }
+    const row = { reportedSignature: known.signature, nonce: recorded.transfer.nonce, expiresAt: endOf(recorded), ...limits }
+    const inserted = await insertReceived({ ...context, db: tx }, known, { statuses: ['pending'], row, transaction })
+    if (signed && transaction !== null) {
+      const { signer, signature, nonce, maxFee } = signed
+      const at = context.now()
+      const attempt = { network: inserted.network, signer, signature, signedTransaction: transaction, nonce, maxFee, createdAt: at, broadcastAt: at }
+      await insertOnce(tx, { ...attempt, paymentId: inserted.id, number: 1, lastValidBlockHeight: limits.lastValidBlockHeight })
+    }
+    return inserted
+  })
+}
+
+/** Another account may be settling the same payment at this moment: its bytes are sent once. */
+async function insertOnce(tx: Database, row: Parameters<typeof insertAttempt>[1]): Promise<void> {
+  await insertAttempt(tx, row).catch((error: unknown) => {
+    throw isUniqueViolation(error, 'attempt_signature')
+      ? undecided('This payment is being settled at this moment. Nothing is decided; send the same request again.')
+      : error
+  })
+}
+
+/** The last second of the year 9999. */
+const LAST_SECOND = 253_402_300_799n
+
+/** The last moment at which what was signed can be carried out, where the signature says one; times beyond the calendar are its end. */
+function endOf({ examined }: Recorded): Date | null {
+  if (!examined.authorization) return null
+  const { validBefore } = examined.authorization
+  return new Date(Number(validBefore > LAST_SECOND ? LAST_SECOND : validBefore) * 1000)
+}
+
+/**
+ * The order of this account that the proof's transfer pays, moved to what the chain shows: one with evidence, and for the very resource that is asked for.
+ * Undefined where there is none; then the proof makes a separate received payment.
+ * @throws ProofRefused `already_used` when the transfer has paid an order for something else
+ */
+async function adoptOrder(context: Context, known: Known, observation: Observation): Promise<PaymentRecord | undefined> {
+  const { held, terms, examined, checklist, signature } = known
+  const own = await findOrder(context.db, known, observation.state === 'landed' ? observation.height : null)
+  const paid = held.order !== undefined || (own !== undefined && own.signature === signature)
+  const same = own !== undefined && own.resource === terms.resource
+  if (paid)
+    checklist.check('already_used', {
+      name: 'paid_order',
+      source: 'record',
+      ok: same,
+      expected: { code: 'order_for', params: { resource: terms.resource } },
+      got: own ? { code: 'order', params: { order: own.id, resource: own.resource } } : fact('another_order'),
+    })
+  if (!own || !same) return undefined
+  // What others submit for the payer is named by its authorization, not by a transaction.
+  if (examined.authorization || signature === null) return undefined
+  await applyObservation(context, { paymentId: own.id, signature, observation, source: 'service', claimed: true })
+  const row = await findPayment(context.db, own.id)
+  return (row?.signature ?? row?.reportedSignature) === signature ? row : undefined
+}
+
+/** What the transfer has paid already, or the best of the open orders that it could. */
+async function findOrder(
+  tx: Database,
+  { accountId, held, terms, examined, transfer, signature }: Known,
+  height: number | null,
+): Promise<PaymentRecord | undefined> {
+  if (held.order !== undefined) return findPayment(tx, held.order)
+  if (examined.authorization || signature === null) return undefined
+  const { network } = terms.network
+  const paid = await findBySignature(tx, { accountId, network, signature })
+  return paid ?? findAdoptable(tx, { accountId, network, transfer, signature, height, resource: terms.resource })
+}
+
+type Received = { statuses: readonly PaymentStatus[]; row: Partial<NewPayment>; transaction: string | null }
+
+async function insertReceived(context: Context, recorded: Known, { statuses, row, transaction }: Received): Promise<PaymentRecord> {
+  const { accountId, terms, examined, transfer } = recorded
+  const at = context.now()
+  const inserted = await insertPayment(context.db, {
+    ...row,
+    id: createPaymentId(),
+    accountId,
+    mode: 'received',
+    status: statuses.at(-1) ?? 'pending',
+    network: terms.network.network,
+    asset: terms.asset.address,
+    symbol: terms.asset.symbol,
+    decimals: terms.asset.decimals,
+    amount: transfer.amountAtomic,
+    sender: transfer.sender,
+    recipient: transfer.recipient,
+    resource: terms.resource ?? storable(examined.resource),
+    createdAt: at,
+    updatedAt: at,
+  })
+  await consume(context.db, recorded, { paymentId: inserted.id, transaction })
+  for (const status of statuses) {
+    await recordEvent(context.db, { accountId, paymentId: inserted.id, status, source: 'service', blockHeight: inserted.blockHeight, at })
+  }
+  await tellProven(context.db, inserted, at)
+  return inserted
+}
+
+/** A settlement that the chain shows only later is told by `applyObservation`. */
+async function tellProven(tx: Database, row: PaymentRecord, at: Date): Promise<void> {
+  for (const kind of isPaid(row.status) ? (['verification', 'settlement'] as const) : (['verification'] as const)) {
+    await recordEvent(tx, { kind, accountId: row.accountId, paymentId: row.id, status: row.status, source: 'service', blockHeight: row.blockHeight, at })
+  }
+}
+
+/** The payer chose this text; Postgres cannot hold a null character. */
+function storable(resource: string | null): string | null {
+  return resource === null || resource.includes('\0') ? null : resource
+}
+
+async function consume(
+  tx: Database,
+  { accountId, held, fingerprint, checklist, signature }: Known,
+  facts: { paymentId: string; transaction: string | null },
+): Promise<void> {
+  const used = await consumeClaim(tx, held, { ...facts, fingerprint, checks: stringifyJson(checklist.checks) })
+  // Rolls everything back: another attempt has taken over.
+  if (!used) throw undecided('This request took longer than its hold on the proof. Nothing is decided; send the same request again.')
+  if (signature !== null) await markMatched(tx, { accountId, network: held.network, signature }, facts.paymentId)
+}

@@ -1,0 +1,83 @@
+import type { EndpointReply } from '#contract/endpoints.ts'
+import { nativeAsset } from '#contract/network.ts'
+import type { SettlementInput } from '#contract/settlement.ts'
+import type { Actor, Context } from '../../context/context.ts'
+import { findClaim } from '../../db/claims.ts'
+import { claimantOf } from '../../payments/claimant.ts'
+import { chainOf, refuseParameters } from '../../context/network.ts'
+import { readPriorityFee } from '../../payments/read-wish.ts'
+import { Checklist, ProofRefused, undecided } from '../../verification/checklist.ts'
+import { Deadline } from '../../verification/deadline.ts'
+import { examine } from '../../verification/examine.ts'
+import type { Job } from '../outcome.ts'
+import { withOwnFacilitators } from '../own-facilitators.ts'
+import { chooseFacilitator, fingerprintOf, readProof, readTerms } from '../receive.ts'
+import { openRemote } from '../remote.ts'
+import { settle } from '../settle.ts'
+import { isCertain } from '../watch.ts'
+import { acknowledge } from './acknowledge.ts'
+import { followQuestion } from '../follow-self.ts'
+import { order } from './order.ts'
+import { prepare, type Prepared } from './prepare.ts'
+
+/** How long the chain is looked at before the answer is that nothing is decided. */
+const WITHIN_MS = 20_000
+
+/**
+ * Builds the transaction by which the payee settles a proof itself, without a facilitator. Building uses nothing up: the proof stays good for either
+ * way until one of them has landed. A payment that the payer has made already is checked and used up here, as `/payment/receive` does it.
+ * @throws `INVALID_PARAMETERS`; `INVALID_PAYMENT_PROOF` for a proof that is proven bad; `INSUFFICIENT_BALANCE` when the payee cannot pay the network;
+ * `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE` when nothing is decided
+ */
+export async function buildSettlement(service: Context, actor: Actor, body: SettlementInput): Promise<EndpointReply<'transactionReceive'>> {
+  const context = await withOwnFacilitators(service, actor.accountId)
+  // The payee itself pays the network where the payer does not.
+  const terms = readTerms(context, body, [body.walletAddress])
+  const { network } = terms
+  const priorityFeeAtomic = readPriorityFee(body.priorityFee, nativeAsset(network).decimals)
+  if (typeof priorityFeeAtomic === 'string') throw refuseParameters({ priorityFee: priorityFeeAtomic })
+  const claimant = await claimantOf(context.db, actor, { network: network.network, address: terms.payTo })
+  const checklist = new Checklist()
+  const deadline = new Deadline(WITHIN_MS)
+  const payment = readProof(body.paymentProof, checklist)
+  const examined = await examine({ payment, terms, checklist })
+  const facilitator = chooseFacilitator(context, body, terms)
+  const fingerprint = fingerprintOf(terms, facilitator?.href ?? null)
+  const job: Job = { accountId: actor.accountId, claimant, terms, examined, checklist, deadline, fingerprint }
+  // Only one that was named is asked: settling without a facilitator is the point.
+  const remote = body.facilitatorUrl === undefined || !facilitator ? undefined : openRemote(context, { url: facilitator, payment, terms, checklist, deadline })
+
+  if (await isSettled(context, job)) {
+    const settled = await settle(context, { ...job, ...(remote && { remote }) })
+    if (settled.state === 'pending' || !settled.payment) throw undecided('The payment is not confirmed on the chain yet. Send the same request again.')
+    return acknowledge(context, { ...settled, payment: settled.payment, terms, priorityFeeAtomic })
+  }
+  const prepared = await prepareUnlessLanded(context, job, priorityFeeAtomic)
+  await remote?.verify()
+  return order(context, job, prepared)
+}
+
+/** What looks used may be what was built here before, and has just landed: then nothing is refused, and nothing is certain yet. */
+async function prepareUnlessLanded(context: Context, job: Job, priorityFeeAtomic: bigint | undefined): Promise<Prepared> {
+  try {
+    return await prepare(context, job, priorityFeeAtomic)
+  } catch (error) {
+    const { accountId, terms, examined, fingerprint } = job
+    const question = { accountId, network: terms.network.network, key: examined.key ?? '', fingerprint }
+    const settled = error instanceof ProofRefused ? await followQuestion(context, question) : undefined
+    if (!settled || settled.status === 'created') throw error
+    throw undecided('The payment is on the chain, and not confirmed yet. Send the same request again.')
+  }
+}
+
+/** Whether the payer has been charged already, by its own transaction or because somebody settled this proof before. */
+async function isSettled(context: Context, { accountId, claimant, terms, examined, fingerprint }: Job): Promise<boolean> {
+  const { network } = terms.network
+  const { key, bytes, authorization, signature } = examined
+  if (!bytes && !authorization) return true
+  if (key === null) return false
+  await followQuestion(context, { accountId, network, key, fingerprint })
+  if ((await findClaim(context.db, { network, key, scope: claimant.scope }))?.consumedAt) return true
+  // A transaction that is wholly signed may have been broadcast by whoever holds it.
+  return signature !== null && isCertain(await chainOf(context, network).observe(signature))
+}

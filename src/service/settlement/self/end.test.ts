@@ -1,0 +1,135 @@
+import { parseTransaction, toHex } from 'viem'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startEvm, startGate, type EvmFixture } from '#testing/local-chains.ts'
+import { refusal, refused } from '#testing/proofs.ts'
+import { eventually } from '#testing/service-context.ts'
+import { openTokenDesk, type Parties, type TokenDesk } from '#testing/token-desk.ts'
+import { payBill } from '#testing/token-payers.ts'
+import { readPaymentBody } from '../../payments/status.ts'
+import { reportSubmitted } from '../../monitor/report.ts'
+import { followOnce } from '../../monitor/follow.ts'
+import { buildSettlement } from './build.ts'
+
+/** When a settlement that its payee was given is over: never while it may land, and what lands after all is found. */
+
+const GOOD_FOR_S = 600
+const DAY_S = 86_400
+const DAY_MS = DAY_S * 1000
+
+let evm: EvmFixture
+let gate: Awaited<ReturnType<typeof startGate>>
+let desk: TokenDesk
+let later = 0
+
+beforeAll(async () => {
+  evm = await startEvm({ slotsInEpoch: 2 })
+  gate = await startGate(evm.rpcUrl)
+  desk = await openTokenDesk(evm, { rpcUrls: [gate.url], now: () => new Date(Date.now() + later) })
+})
+
+afterAll(async () => {
+  await desk?.[Symbol.asyncDispose]()
+  await gate?.[Symbol.asyncDispose]()
+  await evm?.[Symbol.asyncDispose]()
+})
+
+beforeEach(() => {
+  gate.lie = undefined
+  later = 0
+})
+
+const chainSeconds = async () => Number((await evm.client.getBlock()).timestamp)
+const ahead = async () => Math.max(0, (await chainSeconds()) - Math.floor(Date.now() / 1000))
+
+async function built(wanted?: number) {
+  const all = await desk.parties({ validSeconds: wanted ?? (await ahead()) + GOOD_FOR_S })
+  await evm.client.setBalance({ address: all.payee.address, value: 10n ** 18n })
+  const proof = await payBill(all.client, all.requirements)
+  const ask = () =>
+    buildSettlement(desk.context, desk.actor, { walletAddress: all.payee.address, paymentProof: proof, expectedAmount: '1.5', asset: 'USDC', resource: URL })
+  const { paymentId, transaction } = await ask()
+  return { all, proof, ask, paymentId, transaction }
+}
+
+const URL = 'https://shop.example/a'
+
+/** The payee signs what it was given, and mines it. */
+async function settle({ payee }: Parties, transaction: string): Promise<string> {
+  const parsed = parseTransaction(toHex(Buffer.from(transaction, 'base64')))
+  if (parsed.type !== 'eip1559') throw new Error('not such a transaction')
+  const hash = await evm.client.sendRawTransaction({ serializedTransaction: await payee.signTransaction(parsed) })
+  await evm.mine(2)
+  return hash
+}
+
+async function statusOf(paymentId: string): Promise<string> {
+  const tip = Number(await evm.client.getBlockNumber())
+  await eventually(
+    () => desk.chain.head(),
+    ({ height }) => height >= tip,
+  )
+  expect((await followOnce(desk.context, desk.chain, { expiredToo: true })).failures).toEqual([])
+  return (await readPaymentBody(desk.context, paymentId)).status
+}
+
+const hideLogs = (asked: string, answer: string) => (asked.includes('"eth_getLogs"') ? JSON.stringify({ ...JSON.parse(answer), result: [] }) : answer)
+
+test('one that was carried out is not over while the node does not show by what, however old it is', async () => {
+  const { all, proof, paymentId, transaction } = await built()
+  const hash = await settle(all, transaction)
+  gate.lie = hideLogs
+  expect(await statusOf(paymentId)).toBe('created')
+  later = 2 * DAY_MS
+  expect(await statusOf(paymentId)).toBe('created')
+  // Whoever reports it is not told that it is another transaction.
+  expect(await reportSubmitted(desk.context, desk.actor, { paymentId, signature: hash })).toMatchObject({ status: 'created', signature: hash })
+  later = 0
+  gate.lie = undefined
+  expect(await statusOf(paymentId)).toBe('confirmed')
+  expect(await desk.receive(all, proof)).toMatchObject({ paymentId, signature: hash, verified: true, alreadyProcessed: true })
+})
+
+test('one that is good for longer and was given up after a day is paid when it lands after all, at either door once', async () => {
+  const { all, proof, paymentId, transaction } = await built(DAY_S)
+  later = DAY_MS + 10_000
+  expect(await statusOf(paymentId)).toBe('expired')
+  const hash = await settle(all, transaction)
+  expect(await statusOf(paymentId)).toBe('confirmed')
+  expect(await readPaymentBody(desk.context, paymentId)).toMatchObject({ signature: hash, failure: null })
+  later = 0
+  expect(await desk.receive(all, proof)).toMatchObject({ paymentId, verified: true, alreadyProcessed: true })
+  expect(await refusal(desk.receive(all, proof, { resource: undefined }))).toEqual(refused('already_used', 'single_use'))
+})
+
+test('one that was given up and has landed is found by whoever asks about its proof before any watcher looks', async () => {
+  const { all, proof, paymentId, transaction } = await built(DAY_S)
+  later = DAY_MS + 10_000
+  expect(await statusOf(paymentId)).toBe('expired')
+  later = 0
+  await settle(all, transaction)
+  expect(await desk.receive(all, proof)).toMatchObject({ paymentId, verified: true })
+})
+
+test('one that was given up is built anew as another payment, and what lands is that one', async () => {
+  const { all, ask, paymentId } = await built(DAY_S)
+  later = DAY_MS + 10_000
+  expect(await statusOf(paymentId)).toBe('expired')
+  later = 0
+  const again = await ask()
+  expect(again).toMatchObject({ status: 'created' })
+  expect(again.paymentId).not.toBe(paymentId)
+  await settle(all, again.transaction)
+  expect(await statusOf(again.paymentId)).toBe('confirmed')
+  expect((await readPaymentBody(desk.context, paymentId)).status).toBe('expired')
+})
+
+test('one is over by the chain’s clock, not by ours', async () => {
+  const { paymentId } = await built()
+  later = (GOOD_FOR_S + (await ahead())) * 1000 + DAY_MS / 2
+  expect(await statusOf(paymentId)).toBe('created')
+  await evm.client.increaseTime({ seconds: GOOD_FOR_S + 60 })
+  await evm.mine()
+  expect(await statusOf(paymentId)).toBe('created')
+  await evm.mine(6)
+  expect(await statusOf(paymentId)).toBe('expired')
+})

@@ -1,0 +1,111 @@
+import type { EndpointReply } from '#contract/endpoints.ts'
+import { stringifyJson } from '#contract/json.ts'
+import { createPaymentId } from '#contract/payment.ts'
+import type { Context } from '../../context/context.ts'
+import { findPayment, insertPayment, type PaymentRecord } from '../../db/payments.ts'
+import { deleteOrder, findOrder, insertOrder, type Question } from '../../db/settlement-orders.ts'
+import { recordEvent } from '../../db/record-event.ts'
+import { findAdoptable } from '../../payments/attribution.ts'
+import { chainOf } from '../../context/network.ts'
+import type { Job } from '../outcome.ts'
+import { transferOf } from '../settle.ts'
+import { wakeWatcher } from '../../chains/wake.ts'
+import type { Prepared } from './prepare.ts'
+import { reply } from './reply.ts'
+
+/** Records what the payee is about to settle, so that it is seen to land, and hands the transaction out. The same question has one payment. */
+export async function order(context: Context, job: Job, prepared: Prepared): Promise<EndpointReply<'transactionReceive'>> {
+  const row = (await findOwn(context, job)) ?? (await findOrdered(context, job)) ?? (await insert(context, job, prepared)) ?? (await findOrdered(context, job))
+  if (!row) throw new Error('A settlement was ordered at the same moment, and is not there.')
+  wakeWatcher(chainOf(context, row.network))
+  return reply(context, { payment: row, prepared, checks: job.checklist.checks, alreadyProcessed: false })
+}
+
+/** The order of this account that the payer's transaction pays: it is followed as what it is. */
+async function findOwn(context: Context, { accountId, terms, examined }: Job): Promise<PaymentRecord | undefined> {
+  const { payer, signature } = examined
+  if (payer === null || examined.authorization) return undefined
+  const { network } = terms.network
+  const transfer = transferOf({ terms, examined })
+  const row = await findAdoptable(context.db, { accountId, network, transfer, signature: signature ?? '', height: null, resource: terms.resource })
+  return row?.mode === 'local' && (row.status === 'created' || row.status === 'pending') ? row : undefined
+}
+
+/** What was built for this question before, unless it was given up since. */
+async function findOrdered({ db }: Pick<Context, 'db'>, job: Job): Promise<PaymentRecord | undefined> {
+  const found = await findOrder(db, questionOf(job))
+  const row = found && (await findPayment(db, found.paymentId))
+  return row?.status === 'expired' ? undefined : row
+}
+
+function questionOf({ accountId, terms, examined, fingerprint }: Job): Question {
+  return { accountId, network: terms.network.network, key: keyOf(examined), fingerprint }
+}
+
+/** Undefined when the same question was asked at the same moment. */
+async function insert(context: Context, job: Job, prepared: Prepared): Promise<PaymentRecord | undefined> {
+  const { accountId, terms, examined, checklist } = job
+  const { network, asset, payTo, amountAtomic, resource } = terms
+  const { signature, memo, payer, nonce } = examined
+  const at = context.now()
+  const paymentId = createPaymentId()
+  const write = context.db.transaction(async (tx) => {
+    const row = await insertPayment(tx, {
+      id: paymentId,
+      accountId,
+      mode: 'received',
+      status: 'created',
+      network: network.network,
+      asset: asset.address,
+      symbol: asset.symbol,
+      decimals: asset.decimals,
+      amount: amountAtomic,
+      sender: payer ?? '',
+      recipient: payTo,
+      resource: resource ?? storable(examined.resource),
+      nonce: nonce ?? null,
+      builtHeight: prepared.builtHeight,
+      expiresAt: prepared.goodUntil === null ? null : new Date(Math.min(prepared.goodUntil, MAX_TIME)),
+      createdAt: at,
+      updatedAt: at,
+    })
+    const lastValidBlockHeight = memo === null ? null : prepared.lastValidBlockHeight
+    const checks = stringifyJson(checklist.checks)
+    // What was given up makes room: what lands from now on is the new payment.
+    const earlier = await findOrder(tx, questionOf(job))
+    if (earlier && !(await findOrdered({ db: tx }, job))) await deleteOrder(tx, earlier.paymentId)
+    const inserted = await insertOrder(tx, {
+      ...questionOf(job),
+      paymentId,
+      signature,
+      memo,
+      lastValidBlockHeight,
+      checks,
+      createdAt: at,
+    })
+    if (!inserted) throw new AskedBefore()
+    for (const kind of ['payment', 'verification'] as const)
+      await recordEvent(tx, { kind, accountId, paymentId, status: 'created', source: 'service', blockHeight: null, at })
+    return row
+  })
+  return write.catch((error: unknown) => {
+    if (error instanceof AskedBefore) return undefined
+    throw error
+  })
+}
+
+/** Takes the payment back that was written for a question of the same moment. */
+class AskedBefore extends Error {}
+
+/** An authorization may be good for ever; a date is not. */
+const MAX_TIME = Date.UTC(9999, 0)
+
+function keyOf({ key }: Job['examined']): string {
+  if (key === null) throw new TypeError('Only what was signed for others is ordered.')
+  return key
+}
+
+/** The payer chose this text; Postgres cannot hold a null character. */
+function storable(resource: string | null): string | null {
+  return resource === null || resource.includes('\0') ? null : resource
+}

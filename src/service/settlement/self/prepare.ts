@@ -1,0 +1,106 @@
+import { callOf, type Authorization } from '#chains/evm/authorization.ts'
+import { fact, textFact } from '#contract/facts.ts'
+import { familyOf } from '#contract/network.ts'
+import { balanceProblem } from '#contract/reason-problems.ts'
+import type { EndpointReply } from '#contract/endpoints.ts'
+import type { Chain } from '../../chains/chain.ts'
+import type { Context } from '../../context/context.ts'
+import { chainOf } from '../../context/network.ts'
+import { nativeShortage } from '../../chains/shortage.ts'
+import { checkSignature, checkValidity, contractsOf, factOfUse } from '../../verification/check-authorization.ts'
+import { judgeMemo } from '../../verification/judge.ts'
+import { orUndecided, type Job } from '../outcome.ts'
+import { readProofTime } from '../../verification/proof-time.ts'
+import { rehearseSigned } from '../../verification/rehearse.ts'
+import { sponsorFee, type SponsorFee } from '../sponsor-fee.ts'
+
+type Reply = EndpointReply<'transactionReceive'>
+
+/** The transaction that settles a proof, and what is to be known of it. */
+export type Prepared = Pick<Reply, 'settlement' | 'kind' | 'encoding' | 'signer' | 'lastValidBlockHeight' | 'decoded'> & {
+  bytes: Uint8Array
+  /** What it costs the payee at most; null where the payer pays. */
+  fee: SponsorFee | null
+  builtHeight: number
+  /** Unix milliseconds until which the payer's word is good; null where the chain tells by heights. */
+  goodUntil: number | null
+}
+
+/** No blockhash is younger than now or lives longer. */
+const BLOCKHASH_BLOCKS = 150
+/** A nonce has no such end; it counts as good for this long. */
+const NONCE_MS = 60_000
+
+/**
+ * Checks with the chain that the proof would settle now, and builds what settles it.
+ * @throws ProofRefused; `INSUFFICIENT_BALANCE`; `PAYMENT_VERIFICATION_FAILED`, `CHAIN_UNAVAILABLE`
+ */
+export async function prepare(context: Context, job: Job, priorityFeeAtomic: bigint | undefined): Promise<Prepared> {
+  const chain = chainOf(context, job.terms.network.network)
+  const { authorization, bytes } = job.examined
+  if (authorization) return prepareCall(context, job, { chain, authorization, priorityFeeAtomic })
+  if (!bytes) throw new TypeError('A payment that the payer has made already is not prepared.')
+  return prepareSigned(context, job, { chain, bytes })
+}
+
+type Carrying = { chain: Chain; authorization: Authorization; priorityFeeAtomic: bigint | undefined }
+
+/** What the payer of a token signed, as a call that the payee makes. */
+async function prepareCall(context: Context, job: Job, { chain, authorization, priorityFeeAtomic }: Carrying): Promise<Prepared> {
+  const { terms, checklist, deadline } = job
+  const verified = await orUndecided(deadline.within(checkSignature({ chain, terms, authorization, checklist })))
+  const use = await orUndecided(deadline.within(contractsOf(chain).findUse(authorization)))
+  // What stands on the chain is public, and anybody could present it.
+  checklist.check('already_used', { name: 'fresh', source: 'chain', ok: !use.used, expected: fact('never_executed'), got: factOfUse(use) })
+  checkValidity({ authorization, checklist }, await orUndecided(deadline.within(readProofTime(context, terms.network.network))))
+  const built = await orUndecided(deadline.within(contractsOf(chain).build({ ...callOf(verified), from: terms.payTo, priorityFeeAtomic })))
+  if (!built.ok && built.code === 'INSUFFICIENT_BALANCE') throw balanceProblem(built.reason)
+  const simulated = built.ok ? fact('accepted') : textFact(built.message)
+  checklist.check('simulation_failed', { name: 'simulation', source: 'chain', ok: built.ok, expected: fact('accepted'), got: simulated })
+  if (!built.ok) throw new TypeError('The check above has refused this.')
+  const { bytes, encoding, lastValidBlockHeight, builtHeight, decoded } = built
+  return {
+    settlement: 'required',
+    kind: authorization.method,
+    bytes,
+    encoding,
+    signer: terms.payTo,
+    lastValidBlockHeight,
+    builtHeight,
+    decoded,
+    fee: built,
+    goodUntil: Number(authorization.validBefore) * 1000,
+  }
+}
+
+/** The payer's own transaction, complete but for the signature of a payee that pays the network. */
+async function prepareSigned(context: Context, job: Job, { chain, bytes }: { chain: Chain; bytes: Uint8Array }): Promise<Prepared> {
+  const { terms, examined, deadline } = job
+  const evm = familyOf(terms.network.network) === 'evm'
+  await judgeMemo(context, job, examined.memo)
+  await orUndecided(deadline.within(rehearseSigned(job, chain, bytes)))
+  const head = await orUndecided(deadline.within(chain.head()))
+  const signer = examined.sponsor ?? null
+  const fee = signer === null ? null : await feeOfSponsor(chain, { bytes, sponsor: signer })
+  return {
+    settlement: signer === null ? 'broadcast_only' : 'required',
+    kind: evm ? 'signed-transaction' : terms.asset.native ? 'native-transfer' : 'token-transfer',
+    bytes,
+    encoding: evm ? 'evm-rlp-signed' : 'solana-wire-v0',
+    signer,
+    lastValidBlockHeight: evm ? head.height + Math.ceil(NONCE_MS / terms.network.blockTimeMs) : head.blockHeight + BLOCKHASH_BLOCKS,
+    builtHeight: head.height,
+    decoded: {},
+    fee,
+    goodUntil: null,
+  }
+}
+
+/** What the payer's transaction takes from the payee, who must hold it: the payer chose the limits, which have been checked against ours. */
+async function feeOfSponsor(chain: Chain, { bytes, sponsor }: { bytes: Uint8Array; sponsor: string }): Promise<SponsorFee> {
+  const fee = sponsorFee(bytes)
+  const { feeAtomic } = fee
+  const { balanceAtomic } = await chain.funds(sponsor, async () => [])
+  if (balanceAtomic < feeAtomic) throw balanceProblem(nativeShortage(chain.network, { amountAtomic: 0n, feeAtomic, availableAtomic: balanceAtomic }).reason)
+  return fee
+}

@@ -1,0 +1,167 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { callOf, type VerifiedAuthorization } from '#chains/evm/authorization.ts'
+import { eventually, openContext } from '#testing/service-context.ts'
+import { openMinedTokenDesk, type MinedTokenDesk, type Parties } from '#testing/token-desk.ts'
+import { payBill, sendFrom } from '#testing/token-payers.ts'
+import { refusal, refused } from '#testing/proofs.ts'
+import type { Context } from '../context/context.ts'
+import { readSigned } from '../db/attempts.ts'
+import { followOnce } from '../monitor/follow.ts'
+import { receivePayment } from './receive.ts'
+
+/** What a payer of tokens signed, carried out by the service, by another one, by a facilitator, or by nobody: who pays the network, and what the chain shows of it. */
+
+const NETWORK = 'eip155:31337'
+
+let desk: MinedTokenDesk
+
+beforeAll(async () => {
+  desk = await openMinedTokenDesk()
+})
+afterAll(() => desk?.[Symbol.asyncDispose]())
+
+test('two processes settle at once from one wallet: every nonce once, every payment once', async () => {
+  await using second = await openContext([desk.tokens.network], { beside: desk.opened.context })
+  const other: Context = {
+    ...second.context,
+    config: { ...second.context.config, facilitators: desk.context.config.facilitators ?? { allowed: [], loopback: true } },
+  }
+  const payments = await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      const all = await desk.parties()
+      return { all, header: await payBill(all.client, all.requirements) }
+    }),
+  )
+  const answers = await Promise.all(
+    payments.map(async ({ all, header }, index) =>
+      receivePayment(index % 2 ? other : desk.context, desk.actor, {
+        walletAddress: all.payee.address,
+        paymentProof: header,
+        expectedAmount: '1.5',
+        asset: 'USDC',
+        timeout: 60,
+      }),
+    ),
+  )
+  expect(answers.every(({ verified }) => verified)).toBe(true)
+  for (const { all } of payments) expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+  const signed = await readSigned(desk.context.db, { network: NETWORK, sender: desk.facilitator.address }, 0)
+  expect(new Set(signed.map(({ nonce }) => nonce)).size).toBe(signed.length)
+})
+
+test('without a wallet that pays the network nothing is decided, and nothing moves', async () => {
+  const all = await desk.parties()
+  const header = await payBill(all.client, all.requirements)
+  const bare = desk.opened.context
+  const body = { walletAddress: all.payee.address, paymentProof: header, expectedAmount: '1.5', asset: 'USDC', timeout: 5 }
+  expect(await refusal(receivePayment(bare, desk.actor, body))).toMatchObject({ code: 'PAYMENT_VERIFICATION_FAILED' })
+  expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
+  expect(await desk.receive(all, header)).toMatchObject({ verified: true })
+})
+
+test('an authorization that somebody else carries out first is this payment all the same', async () => {
+  using _ = desk.withoutMining()
+  const all = await desk.parties()
+  const header = await payBill(all.client, all.requirements)
+  const authorization = await desk.authorizationOf(all, header)
+  const waiting = desk.receive(all, header, { timeout: 20 })
+  // Ours waits in the pool; another one with a higher tip goes first.
+  const pooled = async () => {
+    const { pending } = await desk.evm.client.getTxpoolContent()
+    return Object.keys(pending).some((sender) => sender.toLowerCase() === desk.facilitator.address.toLowerCase())
+  }
+  while (!(await pooled())) await new Promise((resolve) => setTimeout(resolve, 50))
+  const front = await desk.evm.wallet(10n ** 18n)
+  await sendFrom(desk.evm, front, { ...callOf(authorization), gas: 200_000n })
+  await desk.evm.mine(12)
+  expect(await waiting).toMatchObject({ verified: true, sender: all.payer.address })
+  expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+})
+
+test('a token that says it moved less than it was asked to is no payment', async () => {
+  const all = await desk.parties()
+  // The real token, its Transfer event turned into one of half the amount: a fee on transfer as the chain shows it.
+  const header = await payBill(all.client, all.requirements)
+  const lying = desk.withChain({
+    observe: (signature, as = (seen) => seen) =>
+      desk.chain.observe(signature, (seen) =>
+        as(seen.state === 'landed' ? { ...seen, moved: (seen.moved ?? []).map((moved) => ({ ...moved, amountAtomic: moved.amountAtomic / 2n })) } : seen),
+      ),
+  })
+  const body = { walletAddress: all.payee.address, paymentProof: header, expectedAmount: '1.5', asset: 'USDC', timeout: 15 }
+  expect(await refusal(receivePayment(lying, desk.actor, body))).toEqual(refused('transaction_failed', 'transaction'))
+})
+
+test('what was signed and recorded by a process that died is sent by the watcher', async () => {
+  const all = await desk.parties()
+  const header = await payBill(all.client, all.requirements)
+  // Everything is kept, and nothing leaves: the process ends between the two.
+  const dying = desk.withChain({ broadcast: async () => ({ accepted: true }) })
+  const body = { walletAddress: all.payee.address, paymentProof: header, expectedAmount: '1.5', asset: 'USDC', timeout: 2 }
+  const waiting = await receivePayment(dying, desk.actor, body)
+  expect(waiting).toMatchObject({ verified: false, status: 'pending', paymentId: expect.stringMatching(/^pay_/) })
+  expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
+  await eventually(
+    async () => {
+      await followOnce(desk.context, desk.chain, { expiredToo: false })
+      return desk.balance(all.asset, all.payee.address)
+    },
+    (held) => held === all.amount,
+  )
+  expect(await receivePayment(desk.context, desk.actor, { ...body, timeout: 20 })).toMatchObject({ paymentId: waiting.paymentId, verified: true })
+})
+
+describe('a facilitator that somebody else runs', () => {
+  type Elsewhere = { settles: (authorization: VerifiedAuthorization) => Promise<string>; asked: string[] }
+
+  /** Verifies everything; settles as it is told to. */
+  async function elsewhere(all: Parties, header: string, { settles, asked }: Elsewhere) {
+    const authorization = await desk.authorizationOf(all, header)
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '')
+      const verifying = request.url?.endsWith('/verify')
+      request.resume().once('end', () => {
+        void (async () => {
+          const answer = verifying ? { isValid: true } : { success: true, transaction: await settles(authorization), network: NETWORK }
+          response.end(JSON.stringify(answer))
+        })()
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/x402`
+    const config = { ...desk.context.config, facilitators: { allowed: [url], loopback: true } }
+    const body = { walletAddress: all.payee.address, paymentProof: header, expectedAmount: '1.5', asset: 'USDC', facilitatorUrl: url, timeout: 5 }
+    return (changes: { timeout?: number } = {}) => receivePayment({ ...desk.context, config }, desk.actor, { ...body, ...changes })
+  }
+
+  test('settles a token, and the chain is read for it', async () => {
+    const all = await desk.parties()
+    const header = await payBill(all.client, all.requirements)
+    const helper = await desk.evm.wallet(10n ** 18n)
+    const asked: string[] = []
+    const receiveThere = await elsewhere(all, header, {
+      asked,
+      settles: (authorization) => sendFrom(desk.evm, helper, { ...callOf(authorization), gas: 200_000n }),
+    })
+    const received = await receiveThere({ timeout: 20 })
+    expect(received).toMatchObject({ verified: true, sender: all.payer.address, verifiedBy: expect.stringContaining('/x402') })
+    expect(await desk.balance(all.asset, all.payee.address)).toBe(all.amount)
+    // The same question gets the same payment, and nobody is asked to settle again.
+    expect(await receiveThere({ timeout: 20 })).toMatchObject({ paymentId: received.paymentId, alreadyProcessed: true })
+    expect(asked).toEqual(['/x402/verify', '/x402/settle'])
+  })
+
+  test('that says it settled a token and did not gets no grant, and the payment is still open', async () => {
+    const all = await desk.parties()
+    const header = await payBill(all.client, all.requirements)
+    const asked: string[] = []
+    const receiveThere = await elsewhere(all, header, { asked, settles: async () => `0x${'ab'.repeat(32)}` })
+    const told = await receiveThere()
+    expect(told).toMatchObject({ verified: false, status: 'pending' })
+    expect(await receiveThere()).toMatchObject({ paymentId: told.paymentId, verified: false })
+    expect(await desk.balance(all.asset, all.payee.address)).toBe(0n)
+  })
+})

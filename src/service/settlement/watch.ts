@@ -1,0 +1,34 @@
+import type { Chain, Observation } from '../chains/chain.ts'
+import { Late, type Deadline } from '../verification/deadline.ts'
+import type { Landed } from '../verification/judge.ts'
+
+const MIN_PAUSE_MS = 50
+const MAX_PAUSE_MS = 1_000
+
+/**
+ * Looks at a transaction until its outcome is certain, or the deadline passes: then what was seen last, or nothing when no node has answered.
+ * @param stop ends the wait early, where what the pool shows decides already
+ */
+export async function watch(
+  chain: Chain,
+  { signature, deadline, stop }: { signature: string; deadline: Deadline; stop?: (seen: Observation) => boolean },
+): Promise<Observation | undefined> {
+  const pause = Math.min(Math.max(chain.network.blockTimeMs / 2, MIN_PAUSE_MS), MAX_PAUSE_MS)
+  let last: Observation | undefined
+  while (!deadline.passed) {
+    try {
+      last = await deadline.within(chain.observe(signature))
+    } catch (error) {
+      if (error instanceof Late) return last
+      throw error
+    }
+    if (isCertain(last) || stop?.(last)) return last
+    await deadline.sleep(pause)
+  }
+  return last
+}
+
+/** By the network's policy; before that, a block may still be replaced. That a transaction failed is certain only when it is final. */
+export function isCertain(observation: Observation): observation is Landed {
+  return observation.state === 'landed' && (observation.succeeded ? observation.confirmed : observation.finalized)
+}

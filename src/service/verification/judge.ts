@@ -1,0 +1,122 @@
+import { addressFact, amountFact, fact, textFact, type CheckFact } from '#contract/facts.ts'
+import { familyOf } from '#contract/network.ts'
+import { isPaymentId } from '#contract/payment.ts'
+import { MAX_PROOF_AGE_MS } from '#x402/methods.ts'
+import type { Observation, Transfer } from '../chains/chain.ts'
+import type { Context } from '../context/context.ts'
+import { findPayment } from '../db/payments.ts'
+import { undecided, type Checklist } from './checklist.ts'
+import { checkTime, readProofTime } from './proof-time.ts'
+import type { Examined, Terms } from './terms.ts'
+
+export type Landed = Extract<Observation, { state: 'landed' }>
+export type Judged = { accountId: string; terms: Terms; examined: Examined; checklist: Checklist }
+
+/** Clocks of chains differ from ours, and a transaction sent in time may land a little late. */
+const SLACK_MS = 60_000
+
+/**
+ * What the chain itself shows of a payment, whatever anybody said about it.
+ * @throws ProofRefused; `PAYMENT_VERIFICATION_FAILED` when the node leaves out what decides
+ */
+export async function judge(context: Context, judged: Judged, landed: Landed): Promise<Transfer> {
+  const { checklist } = judged
+  const succeeded = fact('landed_and_succeeded')
+  const ended = landed.succeeded ? succeeded : landed.failure === null ? fact('failed') : textFact(landed.failure)
+  checklist.check('transaction_failed', { name: 'transaction', source: 'chain', ok: landed.succeeded, expected: succeeded, got: ended })
+  const transfer = judgeTransfer(judged, pick(judged, landed))
+  await judgeMemo(context, judged, transfer.memo)
+  await judgeTime(context, judged, landed.blockTime)
+  checklist.check('transaction_failed', {
+    name: 'confirmations',
+    source: 'chain',
+    ok: landed.confirmed,
+    expected: fact('confirmed_by_policy'),
+    got: { code: 'height', params: { height: landed.height } },
+  })
+  return transfer
+}
+
+/** What a transaction moved of the asset that was asked for: the one plain transfer, or of many the one to the payee. */
+function pick({ terms }: Judged, { transfer, moved = [] }: Landed): Transfer | null {
+  if (terms.asset.native || transfer?.asset === terms.asset.address) return transfer
+  const ofToken = moved.filter(({ asset }) => asset === terms.asset.address)
+  return ofToken.find(({ recipient }) => recipient === terms.payTo) ?? ofToken[0] ?? transfer
+}
+
+/** @throws ProofRefused */
+export function judgeTransfer({ terms, examined, checklist }: Judged, transfer: Transfer | null): Transfer {
+  const plain = transfer !== null
+  checklist.check('unexpected_instruction', {
+    name: 'plain_transfer',
+    source: 'chain',
+    ok: plain,
+    expected: { code: 'one_plain_transfer', params: { symbol: terms.asset.symbol } },
+    got: fact(plain ? 'one' : 'another_transaction'),
+  })
+  if (!transfer) throw new TypeError('The check above has refused this.')
+  const payer = examined.payer ?? transfer.sender
+  // Else anybody could present the transaction of somebody else.
+  checklist.equal('payer_mismatch', { name: 'payer', source: 'chain', expected: payer, got: transfer.sender })
+  checklist.check('payer_mismatch', {
+    name: 'not_the_payee',
+    source: 'chain',
+    ok: transfer.sender !== terms.payTo,
+    expected: fact('payer_not_payee'),
+    got: addressFact(transfer.sender),
+  })
+  checklist.equal('asset_mismatch', { name: 'paid_asset', source: 'chain', expected: terms.asset.address, got: transfer.asset })
+  checklist.equal('recipient_mismatch', { name: 'paid_to', source: 'chain', expected: terms.payTo, got: transfer.recipient })
+  checklist.equal(
+    'amount_mismatch',
+    { name: 'paid_amount', source: 'chain', expected: terms.amountAtomic.toString(), got: transfer.amountAtomic.toString() },
+    (atomic) => amountFact(atomic, terms.asset),
+  )
+  return transfer
+}
+
+/**
+ * The memo must be the one that was asked for, or name a payment that this account gave out for this resource: a payer whose transaction this
+ * service built could not choose it.
+ */
+export async function judgeMemo(context: Context, { accountId, terms, checklist }: Judged, memo: string | null): Promise<void> {
+  if (familyOf(terms.network.network) === 'evm') return
+  // A token's transfer is bound by having been presented before it was broadcast.
+  if (!terms.asset.native && terms.memo === null) return
+  const given = terms.resource !== null && memo !== null && isPaymentId(memo)
+  if (terms.memo !== null && (memo === terms.memo || !given))
+    return checklist.check('memo_mismatch', { name: 'memo', source: 'chain', ok: memo === terms.memo, expected: textFact(terms.memo), got: textOrNone(memo) })
+  const payment = memo !== null && isPaymentId(memo) ? await findPayment(context.db, memo) : undefined
+  // What a managed wallet paid names its payment in the memo, whichever account it is of; the resource says that it is this one.
+  const hosted = payment?.mode === 'hosted' && terms.resource !== null
+  const own = hosted || (payment?.accountId === accountId && payment.mode !== 'received')
+  checklist.check('memo_mismatch', { name: 'memo', source: 'record', ok: own, expected: fact('own_payment_id'), got: textOrNone(memo) })
+  if (terms.resource === null) return
+  const resource = payment?.resource ?? null
+  checklist.check('resource_mismatch', {
+    name: 'memo_resource',
+    source: 'record',
+    ok: resource === terms.resource,
+    expected: textFact(terms.resource),
+    got: textOrNone(resource),
+  })
+}
+
+function textOrNone(text: string | null): CheckFact {
+  return text === null ? fact('none') : textFact(text)
+}
+
+/** Terms are compared with block times alone; only the greatest age of a proof needs to know what time it is. */
+async function judgeTime(context: Context, { terms, checklist }: Judged, blockTime: Date | null): Promise<void> {
+  if (blockTime === null) throw undecided('The network does not say when the payment was made. Nothing is decided.')
+  const { latest, finalized } = await readProofTime(context, terms.network.network)
+  const oldest = latest.getTime() - MAX_PROOF_AGE_MS
+  const from = terms.notBefore === null ? oldest : Math.max(oldest, terms.notBefore - SLACK_MS)
+  const to = terms.expiresAt === null ? Infinity : terms.expiresAt + SLACK_MS
+  const at = blockTime.getTime()
+  const expected = { code: 'window', params: { from, to: terms.expiresAt === null ? null : to } } as const
+  const window = { name: 'window', source: 'chain', ok: at >= from && at <= to, expected, got: { code: 'time', params: { at } } } as const
+  const isOver = at < finalized.getTime() - MAX_PROOF_AGE_MS
+  const wasLate = at > to || (terms.notBefore !== null && at < terms.notBefore - SLACK_MS)
+  checkTime(checklist, window, isOver || wasLate)
+}

@@ -1,0 +1,53 @@
+import { sql } from 'drizzle-orm'
+import type { NetworkId } from '#contract/network.ts'
+import { ProblemError } from '#contract/problem.ts'
+import type { ProofCheck, ProofReason } from '#contract/proof.ts'
+import type { Database } from '#postgres/open.ts'
+import type { Context } from '../context/context.ts'
+import { chainOf } from '../context/network.ts'
+import type { Checklist, NewCheck } from './checklist.ts'
+
+/** The times by which proofs are judged. The clock of this process is none of them: a wrong one must not call a good proof bad. */
+export type ProofTime = {
+  /** The later of the newest block's time and the database's clock: what is valid by it is accepted. */
+  latest: Date
+  /** The newest final block's time: what is over by it is over on every fork. */
+  finalized: Date
+}
+
+/** @throws `CHAIN_UNAVAILABLE` */
+export async function readProofTime(context: Context, network: NetworkId): Promise<ProofTime> {
+  const [{ head, finalized }, ours] = await Promise.all([chainOf(context, network).clock(), readDatabaseClock(context.db)])
+  return { latest: new Date(Math.max(head.getTime(), ours.getTime())), finalized }
+}
+
+/** The clock that all processes share. */
+export async function readDatabaseClock(db: Database): Promise<Date> {
+  const { rows } = await db.execute<{ ms: string }>(sql`select (extract(epoch from clock_timestamp()) * 1000)::bigint::text as ms`)
+  return new Date(Number(rows[0]?.ms))
+}
+
+/** The proof is not valid at this moment, and not proven to be over: it is not accepted, and nothing is decided. */
+export class NotValidNowError extends ProblemError {
+  override name = 'NotValidNowError'
+  readonly reason: ProofReason
+  readonly check: string
+
+  constructor(reason: ProofReason, { name, expected, got, expectedFact, gotFact }: ProofCheck) {
+    super('PAYMENT_VERIFICATION_FAILED', {
+      message: `The payment proof is not valid now: ${name}. Expected ${expected}, received ${got}. It may still be settled, so nothing is decided.`,
+      details: { retryable: true, check: name, expected, got, expectedFact, gotFact },
+    })
+    this.reason = reason
+    this.check = name
+  }
+}
+
+/**
+ * A check of time. Only what is over by the final chain is refused as bad.
+ * @throws ProofRefused `outside_window`; NotValidNowError
+ */
+export function checkTime(checklist: Checklist, check: NewCheck, isOver: boolean): void {
+  if (check.ok || isOver) return checklist.check('outside_window', check)
+  throw new NotValidNowError('outside_window', checklist.record(check))
+}

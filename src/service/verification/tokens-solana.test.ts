@@ -1,0 +1,220 @@
+import { Keypair, VersionedTransaction, type Connection, type PublicKey } from '@solana/web3.js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readTransaction, writeTransaction, type WireMessage } from '#chains/solana/wire.ts'
+import { parseJson } from '#contract/json.ts'
+import type { Network } from '#contract/network.ts'
+import { associatedTokenAccount } from '#devnet/tokens/solana.ts'
+import { startSolana, type SolanaFixture } from '#testing/local-chains.ts'
+import { createTokens, payBill, solanaPayer, withFacilitator } from '#testing/token-payers.ts'
+import { alter, refusal, refused } from '#testing/proofs.ts'
+import { openContext, type OpenedContext } from '#testing/service-context.ts'
+import { decodeBase64, encodeBase64 } from '#x402/header.ts'
+import type { Requirements } from '#x402/requirements.ts'
+import type { Context } from '../context/context.ts'
+import { describeSupported, settlePayment, verifyPayment } from '../settlement/facilitator.ts'
+import { receivePayment } from '../settlement/receive.ts'
+
+/** SPL tokens that the payer signed with the official client, and whose fee a wallet of the operator pays. */
+
+const AMOUNT = 2_000_000n
+const URL = 'https://shop.example/a'
+
+let solana: SolanaFixture
+let network: Network
+let opened: OpenedContext
+let context: Context
+const sponsor = Keypair.generate()
+const payees: Keypair[] = Array.from({ length: 24 }, () => Keypair.generate())
+const payer = Keypair.generate()
+
+beforeAll(async () => {
+  solana = await startSolana({ slotTimeMs: 40 })
+  const holders = [payer, sponsor, ...payees].map(({ publicKey }) => publicKey.toBase58())
+  network = await createTokens(solana, holders)
+  opened = await openContext([network])
+  context = await withFacilitator(opened.context, opened.actor.accountId, { solana: sponsor })
+})
+
+afterAll(async () => {
+  await opened?.[Symbol.asyncDispose]()
+  await solana?.[Symbol.asyncDispose]()
+})
+
+/** Whom nobody has paid yet. */
+function bill(changes: Partial<Requirements> = {}) {
+  const payee = payees.pop()
+  const [, usdc] = network.assets
+  if (!payee || !usdc) throw new Error('no payee')
+  const requirements: Requirements = {
+    scheme: 'exact',
+    network: network.network,
+    amount: AMOUNT.toString(),
+    asset: usdc.address,
+    payTo: payee.publicKey.toBase58(),
+    maxTimeoutSeconds: 60,
+    extra: { feePayer: sponsor.publicKey.toBase58() },
+    ...changes,
+  }
+  return { payee, requirements, payTo: payee.publicKey.toBase58() }
+}
+
+type Bill = ReturnType<typeof bill>
+
+const pay = ({ requirements }: Bill, options: { version?: 1 | 2 } = {}) => payBill(solanaPayer(solana, payer), requirements, options)
+
+function receive({ payTo }: Bill, paymentProof: string, changes: Partial<Parameters<typeof receivePayment>[2]> = {}) {
+  return receivePayment(context, opened.actor, {
+    walletAddress: payTo,
+    paymentProof,
+    expectedAmount: '2',
+    asset: 'USDC',
+    resource: URL,
+    timeout: 30,
+    ...changes,
+  })
+}
+
+const GIVEN = 10_000_000_000n
+
+async function gained(connection: Connection, owner: PublicKey): Promise<bigint> {
+  const { value } = await connection.getTokenAccountBalance(associatedTokenAccount(owner), 'confirmed')
+  return BigInt(value.amount) - GIVEN
+}
+
+function inputOf(header: string, requirements: Requirements) {
+  return {
+    x402Version: 2 as const,
+    paymentPayload: parseJson(Buffer.from(header, 'base64').toString()) as Record<string, unknown>,
+    paymentRequirements: requirements,
+  }
+}
+
+/** The payment with its message changed and signed again by the payer. */
+function rewrite(header: string, change: (message: WireMessage) => WireMessage): string {
+  return alter(header, (value) => {
+    const bytes = decodeBase64(String(value.payload.transaction))
+    if (!bytes) throw new Error('no transaction')
+    const { message, signatures } = readTransaction(bytes)
+    const changed = change(message)
+    const transaction = VersionedTransaction.deserialize(
+      writeTransaction({
+        message: changed,
+        signatures: Array.from({ length: changed.requiredSignatures }, (_, index) => signatures[index] ?? new Uint8Array(64)),
+      }),
+    )
+    transaction.sign([payer])
+    return { ...value, payload: { transaction: encodeBase64(transaction.serialize()) } }
+  })
+}
+
+test('tells who pays the network', () => {
+  const { kinds, signers } = describeSupported(context)
+  // The official packages call the one method of tokens on Solana by this name, and leave it out of their requirements.
+  expect(kinds[0]?.extra.assetTransferMethods).toEqual(['native-transfer', 'txid', 'default'])
+  expect(kinds[1]?.extra).toMatchObject({ feePayer: sponsor.publicKey.toBase58() })
+  expect(signers).toEqual({ 'solana:*': [sponsor.publicKey.toBase58()] })
+})
+
+test('a token is received once, its fee is the sponsor’s, and the same question gets the same payment', async () => {
+  const all = bill()
+  const header = await pay(all)
+  const before = await solana.connection.getBalance(payer.publicKey, 'confirmed')
+  const received = await receive(all, header)
+  expect(received).toMatchObject({
+    verified: true,
+    alreadyProcessed: false,
+    sender: payer.publicKey.toBase58(),
+    amountAtomic: AMOUNT.toString(),
+    symbol: 'USDC',
+  })
+  expect(await gained(solana.connection, all.payee.publicKey)).toBe(AMOUNT)
+  expect(await solana.connection.getBalance(payer.publicKey, 'confirmed')).toBe(before)
+  expect(await receive(all, header)).toMatchObject({ paymentId: received.paymentId, verified: true, alreadyProcessed: true })
+  expect(await refusal(receive(all, header, { resource: undefined }))).toMatchObject({ reason: 'already_used' })
+  expect(await gained(solana.connection, all.payee.publicKey)).toBe(AMOUNT)
+})
+
+test('in version 1 as well', async () => {
+  const all = bill()
+  expect(await receive(all, await pay(all, { version: 1 }))).toMatchObject({ verified: true })
+})
+
+test('is verified without being broadcast, and settled once', async () => {
+  const all = bill()
+  const input = inputOf(await pay(all), all.requirements)
+  expect(await verifyPayment(context, opened.actor, input)).toMatchObject({ isValid: true, payer: payer.publicKey.toBase58() })
+  expect(await gained(solana.connection, all.payee.publicKey)).toBe(0n)
+  const settled = await settlePayment(context, opened.actor, input)
+  expect(settled).toMatchObject({ success: true, payer: payer.publicKey.toBase58() })
+  expect(await settlePayment(context, opened.actor, input)).toMatchObject({ success: false, errorReason: 'already_used', transaction: '' })
+})
+
+test('of many calls at once is broadcast once and granted once, whatever stands in the sponsor’s place', async () => {
+  const all = bill()
+  const header = await pay(all)
+  // The sponsor's signature is for nobody to choose: another one in its slot is the same payment.
+  const twin = alter(header, (value) => {
+    const bytes = decodeBase64(String(value.payload.transaction)) ?? new Uint8Array()
+    return { ...value, payload: { transaction: encodeBase64(Uint8Array.from([...bytes.slice(0, 1), ...new Uint8Array(64).fill(7), ...bytes.slice(65)])) } }
+  })
+  const answers = await Promise.all([header, twin, header, twin].map((proof) => receive(all, proof)))
+  expect(answers.filter(({ alreadyProcessed }) => !alreadyProcessed)).toHaveLength(1)
+  expect(await gained(solana.connection, all.payee.publicKey)).toBe(AMOUNT)
+})
+
+test.each<[string, (all: Bill) => Promise<string>, string]>([
+  ['another amount', (all) => pay({ ...all, requirements: { ...all.requirements, amount: '1' } }).then(echo(all)), 'amount_mismatch'],
+  ['another payee', (all) => pay({ ...all, requirements: { ...all.requirements, payTo: sponsor.publicKey.toBase58() } }).then(echo(all)), 'recipient_mismatch'],
+  [
+    'a memo that was not asked for',
+    (all) => pay({ ...all, requirements: { ...all.requirements, extra: { ...all.requirements.extra, memo: 'order-2' } } }),
+    'memo_mismatch',
+  ],
+])('a transaction with %s is refused', async (_, make, reason) => {
+  const all = bill()
+  expect(await refusal(receive(all, await make(all), { memo: 'order-1' }))).toMatchObject({ reason })
+  expect(await gained(solana.connection, all.payee.publicKey)).toBe(0n)
+})
+
+/** Says that what was asked for was accepted, whatever was signed. */
+const echo = (all: Bill) => (header: string) => alter(header, (value) => ({ ...value, accepted: { ...all.requirements } }))
+
+const le = (value: bigint, bytes: number) => Array.from({ length: bytes }, (_, index) => Number((value >> BigInt(8 * index)) & 0xffn))
+
+test.each<[string, (message: WireMessage) => WireMessage, string]>([
+  ['a compute limit above the cap', (m) => withData(m, 0, [2, ...le(60_001n, 4)]), 'compute_limits'],
+  ['a price above the cap', (m) => withData(m, 1, [3, ...le(50_001n, 8)]), 'compute_limits'],
+  ['two transfers', (m) => ({ ...m, instructions: [...m.instructions, ...m.instructions.slice(2, 3)] }), 'unexpected_instruction'],
+  ['its instructions in another order', (m) => ({ ...m, instructions: m.instructions.toReversed() }), 'unexpected_instruction'],
+  ['the sponsor among the accounts of an instruction', (m) => named(m, 0), 'unexpected_instruction'],
+])('a transaction with %s is refused before the sponsor signs', async (_, change, reason) => {
+  const all = bill()
+  expect(await refusal(receive(all, rewrite(await pay(all), change)))).toMatchObject({ code: 'INVALID_PAYMENT_PROOF', reason })
+  expect(await gained(solana.connection, all.payee.publicKey)).toBe(0n)
+})
+
+function withData(message: WireMessage, at: number, data: number[]): WireMessage {
+  return { ...message, instructions: message.instructions.map((entry, index) => (index === at ? { ...entry, data: Uint8Array.from(data) } : entry)) }
+}
+
+/** The token transfer with one account more. */
+function named(message: WireMessage, account: number): WireMessage {
+  return { ...message, instructions: message.instructions.map((entry, index) => (index === 2 ? { ...entry, accounts: [...entry.accounts, account] } : entry)) }
+}
+
+test('a transaction that names another fee payer than the operator’s is refused', async () => {
+  const all = bill()
+  const stranger = Keypair.generate().publicKey.toBase58()
+  const header = await pay({ ...all, requirements: { ...all.requirements, extra: { feePayer: stranger } } })
+  expect(await refusal(receive(all, header))).toEqual(refused('fee_payer_mismatch', 'fee_payer'))
+})
+
+test('an unsigned transfer is refused', async () => {
+  const all = bill()
+  const header = alter(await pay(all), (value) => {
+    const bytes = decodeBase64(String(value.payload.transaction)) ?? new Uint8Array()
+    const { message } = readTransaction(bytes)
+    return { ...value, payload: { transaction: encodeBase64(writeTransaction({ message, signatures: [new Uint8Array(64), new Uint8Array(64)] })) } }
+  })
+  expect(await refusal(receive(all, header))).toEqual(refused('invalid_signature', 'signatures'))
+})

@@ -1,0 +1,102 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import { SignIn } from '../../../shell/SignIn.tsx'
+import { useConfig } from '../../../api/use-config.ts'
+import { Button } from '../../../ui/Button.tsx'
+import { Card } from '../../../ui/Card.tsx'
+import { CopyButton } from '../../../ui/CopyButton.tsx'
+import { Icon } from '../../../ui/Icon.tsx'
+import type { Unanswered } from './ask.ts'
+import type { ResourceRequest } from './request.ts'
+
+/** The headers that let pages read a 402, for the server's owner. */
+export const CORS_FIX = `Access-Control-Allow-Origin: *
+Access-Control-Allow-Headers: X-PAYMENT, PAYMENT-SIGNATURE, Content-Type
+Access-Control-Expose-Headers: PAYMENT-REQUIRED, PAYMENT-RESPONSE, X-PAYMENT-RESPONSE`
+
+export type UnansweredCardProps = {
+  unanswered: Unanswered
+  request: ResourceRequest
+  /** A payment went along: it may have been used. */
+  paid?: boolean
+  onRetry: () => void
+  /** The same once more, by the other way. */
+  onRelay: () => void
+}
+
+/** Why there is nothing to show, who can put it right, and the way around. */
+export function UnansweredCard({ unanswered, request, paid, onRetry, onRelay }: UnansweredCardProps) {
+  const { relay } = useConfig()
+  const { title, body } = useWords(unanswered, new URL(request.url).host)
+  const around = request.via === 'direct' && relay !== 'off'
+  return (
+    <Card title={title}>
+      <p className="text-sm text-muted">{body}</p>
+      {unanswered.detail && <p className="mt-2 text-sm">{unanswered.detail}</p>}
+      {paid && (
+        <p className="mt-2 text-sm font-medium">
+          <Trans>Your payment may have been used all the same. Asking again sends the same one, never a second.</Trans>
+        </p>
+      )}
+      <div className="mt-4 flex flex-wrap gap-2">
+        {unanswered.signIn && <SignIn />}
+        {around && (
+          <Button icon={<Icon name="refresh" />} onClick={onRelay} variant="primary">
+            <Trans>Ask through the relay</Trans>
+          </Button>
+        )}
+        <Button icon={<Icon name="refresh" />} onClick={onRetry} variant={around || unanswered.signIn ? 'secondary' : 'primary'}>
+          <Trans>Ask again</Trans>
+        </Button>
+      </div>
+      {unanswered.cause === 'cors' && <CorsHelp />}
+    </Card>
+  )
+}
+
+/** What the server's owner would write, ready to copy. */
+export function CorsHelp() {
+  const { t } = useLingui()
+  return (
+    <div className="mt-5 border-t border-line pt-4">
+      <div className="flex flex-wrap items-center justify-between gap-2">
+        <p className="text-sm font-medium">
+          <Trans>If this is your server, send these headers</Trans>
+        </p>
+        <CopyButton label={t`Copy`} text value={CORS_FIX} />
+      </div>
+      <pre
+        aria-label={t`Headers for your server`}
+        className="mt-2 overflow-x-auto rounded-lg bg-sunken px-4 py-3 font-mono text-[13px]"
+        role="region"
+        tabIndex={0}
+      >
+        {CORS_FIX}
+      </pre>
+    </div>
+  )
+}
+
+function useWords({ cause }: Unanswered, host: string): { title: ReactNode; body: ReactNode } {
+  switch (cause) {
+    case 'cors':
+      return {
+        title: <Trans>The server does not let pages read its answer</Trans>,
+        body: <Trans>{host} is there, but its answer is hidden from this page (CORS). The relay can read it for you.</Trans>,
+      }
+    case 'policy':
+      return {
+        title: <Trans>This page may not ask that server</Trans>,
+        body: <Trans>The policy of this site does not list {host}. The relay can ask in your place.</Trans>,
+      }
+    case 'too_large':
+      return { title: <Trans>The answer is too large to be shown</Trans>, body: <Trans>It is larger than half a megabyte.</Trans> }
+    case 'relay':
+      return {
+        title: <Trans>The relay could not ask that server</Trans>,
+        body: <Trans>It asks public servers over https only, waits a minute, and passes on half a megabyte at most.</Trans>,
+      }
+    case 'silent':
+      return { title: <Trans>No answer</Trans>, body: <Trans>Nobody answered at {host}. Check the address, or try again in a moment.</Trans> }
+  }
+}

@@ -1,0 +1,185 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useEffect, useState, type ReactNode } from 'react'
+import { shortAddress } from '#contract/known-address.ts'
+import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
+import { formatList } from '../locales/formats.ts'
+import { useNetwork } from '../api/use-config.ts'
+import { Address } from '../ui/Address.tsx'
+import { Amount } from '../ui/Amount.tsx'
+import { announce } from '../ui/announce.tsx'
+import { Banner } from '../ui/Banner.tsx'
+import { Button } from '../ui/Button.tsx'
+import { Fact, Facts } from '../ui/Facts.tsx'
+import { Icon } from '../ui/Icon.tsx'
+import { openConnectDialog, useAccounts, type ConnectedAccount } from '../wallet/state/accounts.ts'
+import { reportEvidence, signEvidence } from './confirm-payer.ts'
+import { evidenceText, type EvidenceGap, type EvidenceIntent } from '../payment-order/evidence.ts'
+
+/** A payment that nothing ties to its payer: what this page knows of it, and what the service asks to be signed. */
+export type OpenEvidence = { gap: EvidenceGap; transaction: string; intent: EvidenceIntent; request: PayerEvidenceRequest }
+
+export type EvidenceCardProps = {
+  evidence: OpenEvidence
+  asset: { symbol: string; decimals: number }
+  /** Below the heading that it belongs to. */
+  heading: 'h2' | 'h3'
+}
+
+type Step =
+  | { name: 'asked' }
+  | { name: 'later' }
+  | { name: 'signing' }
+  | { name: 'reporting' }
+  | { name: 'unreported'; signature: string }
+  | { name: 'reported' }
+
+/** Asks the payer for the free signature that ties their transaction to their order. Refusing it changes nothing about the payment. */
+export function EvidenceCard({ evidence, asset, heading }: EvidenceCardProps) {
+  const { t } = useLingui()
+  const { gap, transaction, intent, request } = evidence
+  const [step, setStep] = useState<Step>({ name: 'asked' })
+  const [why, setWhy] = useState<string>()
+  const network = useNetwork(intent.network)
+  const account = useAccounts().find(({ family }) => family === 'evm')
+  const text = evidenceText(intent, request)
+  const title = t`Confirm this payment is yours. Free.`
+
+  useEffect(() => announce(title), [title])
+
+  if (!text.ok) return <Mismatch fields={text.fields} />
+
+  async function sign(data: PayerEvidenceRequest) {
+    if (!network || !account) return
+    setWhy(undefined)
+    setStep({ name: 'signing' })
+    const answer = await signEvidence(network, account, data)
+    if (answer.kind === 'signed') return report(answer.signature)
+    if (answer.kind === 'not_signed') setWhy(answer.why)
+    setStep(answer.kind === 'rejected' ? { name: 'later' } : { name: 'asked' })
+  }
+
+  async function report(signature: string) {
+    setStep({ name: 'reporting' })
+    try {
+      await reportEvidence({ paymentId: intent.paymentId, signature: transaction, payerSignature: signature, payerNonce: intent.nonce })
+      setStep({ name: 'reported' })
+    } catch {
+      setStep({ name: 'unreported', signature })
+    }
+  }
+
+  if (step.name === 'reported') {
+    return (
+      <Frame heading={heading} title={<Trans>Confirmed as yours</Trans>}>
+        <p className="mt-1 text-sm text-muted" role="status">
+          <Trans>The shop has your confirmation and looks the payment up. This takes a few seconds.</Trans>
+        </p>
+      </Frame>
+    )
+  }
+
+  return (
+    <Frame heading={heading} title={step.name === 'later' ? <Trans>Not confirmed to be yours yet</Trans> : title}>
+      <p className="mt-1 text-sm">
+        <Reason gap={gap} />
+      </p>
+      <p className="mt-1 text-sm text-muted">
+        <Trans>You sign a text in your wallet. It moves no money and costs nothing.</Trans>
+      </p>
+      {step.name !== 'later' && <Signed asset={asset} intent={intent} />}
+      {why && (
+        <Banner className="mt-3" role="alert" tone="warn">
+          {why}
+        </Banner>
+      )}
+      {step.name === 'unreported' && (
+        <Banner className="mt-3" role="alert" tone="warn">
+          <Trans>You signed, and the shop could not be told. Your signature is not lost while this page is open.</Trans>
+        </Banner>
+      )}
+      <div className="mt-4 flex flex-wrap gap-2">
+        {step.name === 'unreported' ? (
+          <Button className="max-sm:w-full" icon={<Icon name="refresh" />} onClick={() => void report(step.signature)} variant="primary">
+            <Trans>Tell the shop again</Trans>
+          </Button>
+        ) : (
+          <SignButton account={account} onSign={() => void sign(text.data)} sender={intent.sender} step={step.name} />
+        )}
+        {step.name === 'asked' && (
+          <Button className="max-sm:w-full" onClick={() => setStep({ name: 'later' })} variant="quiet">
+            <Trans>Later</Trans>
+          </Button>
+        )}
+      </div>
+    </Frame>
+  )
+}
+
+/** What is signed, field by field. */
+function Signed({ intent, asset }: Pick<OpenEvidence, 'intent'> & Pick<EvidenceCardProps, 'asset'>) {
+  const { t } = useLingui()
+  const network = useNetwork(intent.network)
+  return (
+    <Facts className="mt-3 rounded-lg bg-sunken px-4 py-3">
+      <Fact name={t`Payment id`} long>
+        <Address full noun="payment id" value={intent.paymentId} />
+      </Fact>
+      <Fact name={t`From`} long>
+        <Address full value={intent.sender} />
+      </Fact>
+      <Fact name={t`To`} long>
+        <Address full value={intent.recipient} />
+      </Fact>
+      <Fact name={t`Amount`}>
+        <Amount atomic={intent.amountAtomic} decimals={asset.decimals} exact symbol={asset.symbol} />
+      </Fact>
+      <Fact name={t`Network`}>{network?.name ?? intent.network}</Fact>
+      <Fact name={t`Transaction number`}>{intent.nonce}</Fact>
+    </Facts>
+  )
+}
+
+type SignButtonProps = { account: ConnectedAccount | undefined; sender: string; step: Step['name']; onSign: () => void }
+
+/** Only the account that paid can sign. */
+function SignButton({ account, sender, step, onSign }: SignButtonProps) {
+  if (account?.address !== sender) {
+    const paid = shortAddress(sender)
+    return (
+      <Button className="max-sm:w-full" icon={<Icon name="wallet" />} onClick={() => openConnectDialog('evm')} variant="primary">
+        <Trans>Connect {paid}, which paid</Trans>
+      </Button>
+    )
+  }
+  const { walletName } = account
+  return (
+    <Button busy={step === 'signing' || step === 'reporting'} className="max-sm:w-full" icon={<Icon name="wallet" />} onClick={onSign} variant="primary">
+      {step === 'signing' ? <Trans>Sign in {walletName}</Trans> : <Trans>Confirm with {walletName}</Trans>}
+    </Button>
+  )
+}
+
+function Frame({ heading: Heading, title, children }: { heading: 'h2' | 'h3'; title: ReactNode; children: ReactNode }) {
+  return (
+    <section className="no-print mt-6 rounded-lg border border-edge p-4 text-start">
+      <Heading className="text-base font-semibold">{title}</Heading>
+      {children}
+    </section>
+  )
+}
+
+function Reason({ gap }: { gap: EvidenceGap }) {
+  if (gap === 'fees_replaced') return <Trans>Your wallet changed the network fee, so the shop cannot recognise the payment.</Trans>
+  if (gap === 'no_fingerprint') return <Trans>This payment carries no mark in its network fee, so the shop cannot recognise it.</Trans>
+  return <Trans>The shop received a payment like this one and cannot tell that it is yours.</Trans>
+}
+
+/** Whatever the service asks for, only what this page shows is ever signed. */
+function Mismatch({ fields }: { fields: readonly string[] }) {
+  const names = formatList(fields)
+  return (
+    <Banner className="mt-6 text-start" role="alert" title={<Trans>Nothing to sign here: the request does not match</Trans>} tone="bad">
+      <Trans>The payment service asks you to sign other values than this page shows: {names}. Your payment was sent. Ask the shop to look it up.</Trans>
+    </Banner>
+  )
+}

@@ -1,0 +1,68 @@
+import { t } from '@lingui/core/macro'
+import { findLookAlike } from '../local-data/address-book/look-alike.ts'
+import type { JournalEntry } from './journal.ts'
+import { isPaid, mayHaveLeft, type PaymentEvent } from './machine.ts'
+import type { Built, PaymentOrder, Review } from '../payment-order/order.ts'
+import type { Ports } from './dependencies.ts'
+import { reviewPayment, withSimulation, type ReviewFacts } from './review.ts'
+
+/** Asks the service for a transaction and reads it from its bytes. The answer is the event for the machine; it never throws. */
+export async function buildPayment(ports: Ports, order: PaymentOrder, key: string): Promise<PaymentEvent> {
+  const { service, chain, reader, journal, clock } = ports
+  try {
+    const [head, maxFeeAtomic] = await Promise.all([chain.head(order), chain.feeCap(order)])
+    const reply = await service.build(order, key)
+    const chainKnown = await chain.knows(order, reply.bytes)
+    const attempt = { paymentId: reply.paymentId, maxFeeAtomic }
+    const match = reader.match(order, { ...attempt, chainKnown }, reply.bytes)
+    const byHeight = clock.now() + (reply.lastValidBlockHeight - head.height) * chain.blockTimeMs(order)
+    const built: Built = {
+      paymentId: reply.paymentId,
+      bytes: reply.bytes,
+      lastValidBlockHeight: reply.lastValidBlockHeight,
+      deadlineAt: Math.min(reply.expiresAt, byHeight),
+      builtHeight: head.height,
+      nonce: match.ok ? reader.nonce(order, reply.bytes) : null,
+      maxFeeAtomic,
+      fingerprint: reply.evidence?.fingerprint ?? false,
+      evidenceRequest: reply.evidence?.request ?? null,
+      digest: match.digest,
+    }
+    const review = reviewPayment({
+      match,
+      steps: reader.describe(order, attempt, reply.bytes),
+      simulation: match.ok ? { state: 'running' } : { state: 'unavailable', reason: t`it is not the payment you asked for.` },
+      chainKnown,
+      ...history(await journal.list(), order, ports.known?.() ?? []),
+    })
+    return { type: 'built', built, review }
+  } catch (error) {
+    return { type: 'build_failed', trouble: service.explain(error) }
+  }
+}
+
+/** The review with the outcome of the trial run through the user's RPC. */
+export async function simulatePayment(ports: Ports, { order, built, review }: { order: PaymentOrder; built: Built; review: Review }): Promise<Review> {
+  return review.simulation.state === 'running' ? withSimulation(review, await ports.chain.simulate(order, built.bytes)) : review
+}
+
+/** What this browser remembers about the recipient. */
+function history(entries: readonly JournalEntry[], order: PaymentOrder, known: readonly string[]): Pick<ReviewFacts, 'openTwin' | 'firstTime' | 'lookAlike'> {
+  // Nobody else is paid by it.
+  if (order.deed) return { openTwin: false, firstTime: false, lookAlike: null }
+  const paid = entries.filter(({ state }) => isPaid(state) && !state.order.deed).map(({ state }) => state.order.recipient)
+  const addresses = [...known, ...paid].map((address) => ({ address }))
+  const toThem = entries.filter(
+    ({ id, state }) => id !== order.id && !state.order.deed && state.order.recipient === order.recipient && state.order.network === order.network,
+  )
+  return {
+    openTwin: toThem.some(({ open, state }) => open === 1 && mayHaveLeft(state) && state.step !== 'confirmed' && isSameAmount(state.order, order)),
+    lookAlike: findLookAlike(order.recipient, addresses)?.address ?? null,
+    firstTime: !toThem.some(({ state }) => isPaid(state)),
+  }
+}
+
+/** So much of the same asset: five dollars' worth of a token are not five ether. */
+function isSameAmount(one: PaymentOrder, other: PaymentOrder): boolean {
+  return one.amountAtomic === other.amountAtomic && one.asset.address === other.asset.address
+}

@@ -1,0 +1,16 @@
+import type { Clock, PaymentChain, PaymentService, PaymentWallet, TransactionReader } from '../payment-order/ports.ts'
+import type { Journal } from './journal.ts'
+import type { Locks } from './lock.ts'
+
+/** What the driver of a payment needs from outside. Everything that can fail or take time is behind one of these. */
+export type Ports = {
+  service: PaymentService
+  wallet: PaymentWallet
+  chain: PaymentChain
+  reader: TransactionReader
+  journal: Journal
+  locks: Locks
+  clock: Clock
+  /** Addresses that the payer knows, beside those paid from here: what a look-alike would be made after. */
+  known?: () => readonly string[]
+}

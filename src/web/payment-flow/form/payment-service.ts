@@ -1,0 +1,96 @@
+import { formatAmount } from '#contract/amount.ts'
+import { LosslessNumber } from '#contract/json.ts'
+import { nativeAsset } from '#contract/network.ts'
+import { readLink } from '#contract/payment-link.ts'
+import { describeError } from '../../errors/codes.ts'
+import { renderReason } from '../../errors/payment-reasons.ts'
+import { call, callProxy } from '../../api/client.ts'
+import { ApiError } from '../../api/errors.ts'
+import { askPatiently } from '../../api/patience.ts'
+import type { PaymentOrder, Trouble } from '../../payment-order/order.ts'
+import type { PaymentService } from '../../payment-order/ports.ts'
+import { describeTrouble } from '../../errors/troubles.ts'
+import { configQuery } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { linkProblem, linkReason } from './open-link.ts'
+
+/** The service behind the proxy, as a payment uses it. */
+export const paymentService: PaymentService = {
+  build: async (order, key) => {
+    const reply = await askPatiently(() => ask(order, key))
+    const { paymentId, lastValidBlockHeight, expiresAt, transaction, evidence } = reply
+    const bytes = Uint8Array.from(atob(transaction), (char) => char.charCodeAt(0))
+    return { paymentId, lastValidBlockHeight, expiresAt, bytes, evidence }
+  },
+  report: async (paymentId, signature) => {
+    await call('transactionSubmitted', { body: { paymentId, signature } }, { idempotencyKey: `${paymentId}:${signature.slice(0, 100)}` })
+  },
+  explain: explainError,
+}
+
+/** What a link sets is not said again: the proxy takes it from the link. */
+async function ask(order: PaymentOrder, idempotencyKey: string): ReturnType<typeof call<'transactionSend'>> {
+  const { asset, description, reference, resource, refundOf } = order
+  const { networks } = await queryClient.ensureQueryData(configQuery)
+  const network = networks.find((each) => each.network === order.network)
+  if (!network) throw new ApiError({ code: 'INVALID_PARAMETERS', message: `This desk has no network ${order.network}.` })
+  const own = {
+    walletAddress: order.sender,
+    // The fee is paid in the native currency, whatever is sent.
+    ...(order.priorityFeeAtomic !== undefined && { priorityFee: decimalOf(order.priorityFeeAtomic, nativeAsset(network).decimals) }),
+  }
+  const amount = decimalOf(order.amountAtomic, asset.decimals)
+  if (order.link) {
+    const terms = readLink(order.link.text)?.terms
+    const open = {
+      ...(terms?.amountAtomic === null && { amount }),
+      ...(!terms?.description && description && { description }),
+      ...(!terms?.reference && reference && { reference }),
+    }
+    return callProxy('linkPay', { body: { link: order.link.text, ...own, ...open } }, { idempotencyKey })
+  }
+  const metadata = { ...(description && { description }), ...(reference && { referenceId: reference }), ...(refundOf && { refundOf }) }
+  const body = {
+    ...own,
+    recipientAddress: order.recipient,
+    amount,
+    asset: asset.address,
+    network: order.network,
+    ...(resource && { resource }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+  }
+  return call('transactionSend', { body }, { idempotencyKey })
+}
+
+function decimalOf(atomic: bigint, decimals: number): LosslessNumber {
+  return new LosslessNumber(formatAmount(atomic, decimals))
+}
+
+/** Which input of the form a field of the request comes from. */
+const INPUTS: Readonly<Record<string, string>> = {
+  walletAddress: 'sender',
+  recipientAddress: 'recipient',
+  amount: 'amount',
+  resource: 'resource',
+  priorityFee: 'priorityFee',
+  network: 'network',
+  metadata: 'description',
+}
+
+function explainError(error: unknown): Trouble {
+  if (!(error instanceof ApiError)) {
+    return describeTrouble('rpc_silent', '', error instanceof Error ? error.message : undefined)
+  }
+  const reason = linkReason(error)
+  if (reason) return { code: error.code, ...linkProblem(reason) }
+  const { title, body, detail } = describeError(error)
+  const refused = renderReason(error)
+  if (refused) return { code: error.code, ...refused, detail }
+  if (error.code === 'INVALID_RECIPIENT') return { code: error.code, title, body, detail }
+  const fields: Record<string, string> = {}
+  for (const [name, text] of Object.entries(error.details)) {
+    const input = INPUTS[name.split('.')[0] ?? name]
+    if (input && typeof text === 'string') fields[input] = text
+  }
+  return { code: error.code, title, body, detail, fields }
+}

@@ -1,0 +1,151 @@
+import { maxFeeAtomic as maxFeeOnSolana } from '#chains/solana/fee.ts'
+import { parseAddress } from '#contract/address.ts'
+import { formatAmount } from '#contract/amount.ts'
+import type { PublicConfig } from '#contract/desk-endpoints.ts'
+import { familyOf, findAsset, nativeAsset, type Asset, type Network } from '#contract/network.ts'
+import { serverNow } from '../../api/clock.ts'
+import type { SearchOf } from '../../router/paths.ts'
+import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { ConnectedAccount } from '../../wallet/state/accounts.ts'
+import { rememberedWallet } from '../../wallet/state/remembered.ts'
+import { feeCapOf, localDecimal, readAmount, readRecipient, writeAmount, type Fields } from './fields.ts'
+import type { OpenLink } from './open-link.ts'
+
+/** A Solana account that keeps less than this is refused; the fee payer's account must keep it or be emptied exactly. */
+const RENT_MINIMUM_LAMPORTS = 890_880n
+
+/** What "max" leaves in the account: the most a payment may cost beside the amount, and on Solana the rent minimum. A token leaves nothing. */
+export function reserveOf(network: Network, asset: Asset, priorityFeeAtomic?: bigint): bigint {
+  if (!asset.native) return 0n
+  return familyOf(network.network) === 'evm' ? feeCapOf(network, asset, priorityFeeAtomic) : maxFeeOnSolana(priorityFeeAtomic) + RENT_MINIMUM_LAMPORTS
+}
+
+/** What the address of the page asks for. */
+export type AskedFor = Partial<Omit<SearchOf<'checkout'>, 'payment'>>
+
+/** The terms of a link, as the form reads them. */
+export function askedByLink({ terms, asset }: OpenLink): AskedFor {
+  const { network, recipient, amountAtomic, resource, description, reference } = terms
+  return {
+    network,
+    to: recipient,
+    asset: asset.address,
+    amount: amountAtomic === null ? undefined : formatAmount(BigInt(amountAtomic), asset.decimals),
+    resource: resource ?? undefined,
+    description: description ?? undefined,
+    reference: reference ?? undefined,
+  }
+}
+
+/** How the form starts: with a payment that is changed, or with what the address asks for. A single seller wallet is filled in. */
+export function startValues(
+  previous: PaymentOrder | undefined,
+  asked: AskedFor,
+  { networks, sellerWallets }: Pick<PublicConfig, 'networks' | 'sellerWallets'>,
+): Fields {
+  if (previous) return fieldsOf(previous, networks)
+  const to = asked.to === undefined ? undefined : parseAddress(readRecipient(asked.to))
+  const named = networks.find((each) => each.network === asked.network)
+  const fitting = to?.ok ? networks.find((each) => familyOf(each.network) === to.family) : undefined
+  // Whoever comes back pays where their wallet is.
+  const usual = networks.find((each) => rememberedWallet(familyOf(each.network)) !== undefined)
+  const network = named ?? fitting ?? usual ?? networks[0]
+  const sellers = network ? sellersOn(network, sellerWallets) : []
+  return {
+    network: network?.network ?? '',
+    asset: (network && (findAsset(network, asked.asset) ?? nativeAsset(network)).address) ?? '',
+    recipient: asked.to ?? (sellers.length === 1 ? (sellers[0] ?? '') : ''),
+    amount: localDecimal(asked.amount ?? ''),
+    resource: asked.resource ?? '',
+    description: asked.description ?? '',
+    reference: asked.reference ?? '',
+    fee: 'auto',
+    priorityFee: '',
+  }
+}
+
+/** The seller's wallets that can be paid on a network. */
+export function sellersOn(network: Network, sellerWallets: readonly string[]): string[] {
+  return sellerWallets.filter((wallet) => {
+    const parsed = parseAddress(wallet)
+    return parsed.ok && parsed.family === familyOf(network.network)
+  })
+}
+
+/**
+ * The recipient after the network or the paying account changed: a seller's wallet gives way to the seller's wallet there, or to none where that is
+ * the payer's `own`; anything typed stays.
+ */
+export function recipientOn(
+  networks: readonly Network[],
+  fields: Pick<Fields, 'network' | 'recipient'>,
+  { sellerWallets, own }: { sellerWallets: readonly string[]; own: string | undefined },
+): string {
+  const network = networks.find((each) => each.network === fields.network)
+  const sellers = (network ? sellersOn(network, sellerWallets) : []).filter((seller) => seller !== own)
+  const typed = fields.recipient !== '' && !sellerWallets.includes(fields.recipient)
+  if (typed || sellers.includes(fields.recipient)) return fields.recipient
+  return sellers.length === 1 ? (sellers[0] ?? '') : ''
+}
+
+/** The asset after the network changed: the one of the same symbol there, otherwise the native one. */
+export function assetOn(network: Network, symbol: string | undefined): Asset {
+  return network.assets.find((asset) => asset.symbol === symbol) ?? nativeAsset(network)
+}
+
+export type OrderParts = {
+  network: Network
+  asset: Asset
+  account: ConnectedAccount
+  priorityFeeAtomic: bigint | undefined
+  link: OpenLink | undefined
+  refundOf: string | undefined
+}
+
+/** The order of checked fields. Its id is made here, before anything is asked of anyone. What a link sets is taken from the link. */
+export function orderOf(fields: Fields, { network, asset, account, priorityFeeAtomic, link, refundOf }: OrderParts): PaymentOrder {
+  const [recipient, amount] = [parseAddress(readRecipient(fields.recipient)), readAmount(fields.amount, asset)]
+  const set = link?.terms.amountAtomic ?? null
+  const amountAtomic = set === null ? (amount.ok ? amount.atomic : undefined) : BigInt(set)
+  if (!recipient.ok || amountAtomic === undefined) throw new Error('The form was submitted before it was checked.')
+  return {
+    id: crypto.randomUUID(),
+    createdAt: serverNow(),
+    network: network.network,
+    asset,
+    sender: account.address,
+    recipient: link?.terms.recipient ?? recipient.address,
+    amountAtomic,
+    walletName: account.walletName,
+    ...(refundOf !== undefined && !link && { refundOf }),
+    ...(priorityFeeAtomic !== undefined && { priorityFeeAtomic }),
+    ...optional('resource', link ? (link.terms.resource ?? '') : fields.resource),
+    ...optional('description', link?.terms.description ?? fields.description),
+    ...optional('reference', link?.terms.reference ?? fields.reference),
+    ...(link && { link: { text: link.text, setBy: link.setBy, returnUrl: link.terms.returnUrl } }),
+  }
+}
+
+function fieldsOf(
+  { network, asset, recipient, amountAtomic, priorityFeeAtomic, resource = '', description = '', reference = '' }: PaymentOrder,
+  networks: readonly Network[],
+): Fields {
+  const known = networks.find((each) => each.network === network)
+  return {
+    network,
+    asset: asset.address,
+    recipient,
+    resource,
+    description,
+    reference,
+    amount: writeAmount(amountAtomic, asset.decimals),
+    fee: priorityFeeAtomic === undefined ? 'auto' : 'custom',
+    priorityFee: priorityFeeAtomic === undefined || !known ? '' : writeAmount(priorityFeeAtomic, nativeAsset(known).decimals),
+  }
+}
+
+function optional<K extends string>(key: K, text: string): Partial<Record<K, string>> {
+  const value = text.trim()
+  // The key is the one that was passed in; a computed key widens to string.
+  return value === '' ? {} : ({ [key]: value } as Record<K, string>)
+}

@@ -1,0 +1,251 @@
+import { familyOf } from '#contract/network.ts'
+import type { Built, Finding, Landed, PaymentOrder, Reading, Review, Sent, Trouble } from '../payment-order/order.ts'
+import { verdictOf } from './review.ts'
+import { describeTrouble } from '../errors/troubles.ts'
+
+/**
+ * The payment machine: one pure function from a state and an event to the next state. Checkout and every other page that pays use it.
+ *
+ * The invariants it holds by itself: I1 (nothing is rebuilt after bytes may have left until the chain proves they cannot land),
+ * I3 (signed bytes stay in the state until it is terminal), I4 (paid only by our own RPC and an equal transfer),
+ * I5 (a changed signer leads to a rebuild), I6 (only what was reviewed is signed). `run.ts` holds I2 and I7.
+ */
+
+type Base = {
+  order: PaymentOrder
+  /** Counts from 1; every rebuild is the next attempt of the same order. */
+  attempt: number
+}
+
+type Out = Base & { built: Built; sent: Sent }
+
+export type PaymentState =
+  | (Base & { step: 'draft'; trouble: Trouble | null })
+  | (Base & { step: 'building' })
+  | (Base & { step: 'review'; built: Built; review: Review })
+  | (Base & { step: 'awaiting_wallet'; built: Built; review: Review; since: number })
+  | (Base & { step: 'rejected'; built: Built; review: Review; trouble: Trouble })
+  | (Base & { step: 'expired_unsigned'; reason: 'deadline' | 'signer_changed' })
+  | (Base & { step: 'cancelled' })
+  | (Out & { step: 'signed' })
+  | (Out & { step: 'broadcast'; since: number })
+  /** Seen by our own RPC; `landed` once it is in a block that is not confirmed yet. */
+  | (Out & { step: 'submitted'; landed: Landed | null; outcome: Outcome | null })
+  | (Out & { step: 'unknown'; reason: UnknownReason; absentSince: number | null })
+  | (Out & { step: 'confirmed'; landed: Landed })
+  | (Out & { step: 'finalized'; landed: Landed })
+  | (Out & { step: 'rolled_back'; landed: Landed; absentSince: number | null })
+  | (Out & { step: 'failed'; reason: FailReason; detail: string | null; landed: Landed | null })
+
+/** From the signature on: only the chain decides. */
+export type Outgoing = Extract<PaymentState, { sent: Sent }>
+
+export type Outcome = 'paid' | 'reverted' | 'other'
+export type UnknownReason = 'wallet_lost' | 'not_seen'
+/** `expired` and `superseded` are proofs that the attempt can never land; `reverted` and `other` are what landed instead of a payment. */
+export type FailReason = 'expired' | 'superseded' | 'reverted' | 'other'
+
+export type PaymentEvent =
+  | { type: 'build' }
+  | { type: 'build_failed'; trouble: Trouble }
+  | { type: 'built'; built: Built; review: Review }
+  | { type: 'simulated'; review: Review }
+  | { type: 'deadline_passed' }
+  | { type: 'signer_changed' }
+  | { type: 'sign'; at: number; digest: string; ticked: readonly string[] }
+  | { type: 'wallet_refused'; trouble: Trouble }
+  | { type: 'wallet_lost' }
+  | { type: 'signed'; sent: Sent }
+  | { type: 'signed_other'; finding: Finding }
+  | { type: 'wallet_sent'; at: number; sent: Sent }
+  | { type: 'send'; at: number }
+  | { type: 'read'; reading: Reading }
+  | { type: 'rebuild' }
+  | { type: 'cancel' }
+
+/** Between the two readings that prove a transaction gone, at least this long. */
+export const ABSENCE_GAP_MS = 10_000
+/** A transaction nobody has seen for this long after it left is `unknown`, not `failed`. */
+export const UNSEEN_AFTER_MS = 30_000
+
+export function startPayment(order: PaymentOrder): PaymentState {
+  return { step: 'draft', order, attempt: 1, trouble: null }
+}
+
+/** The next state. An event that means nothing in a state leaves it as it is: late answers of a wallet or an RPC are normal. */
+export function reduce(state: PaymentState, event: PaymentEvent): PaymentState {
+  switch (event.type) {
+    case 'build':
+      return state.step === 'draft' ? { ...base(state), step: 'building' } : state
+    case 'build_failed':
+      return state.step === 'building' ? { ...base(state), step: 'draft', trouble: event.trouble } : state
+    case 'built':
+      return state.step === 'building' ? { ...base(state), step: 'review', built: event.built, review: event.review } : state
+    case 'simulated':
+      return state.step === 'review' || state.step === 'rejected' ? { ...state, review: event.review } : state
+    case 'deadline_passed':
+      return expire(state, 'deadline')
+    case 'signer_changed':
+      return expire(state, 'signer_changed')
+    case 'sign':
+      return sign(state, event)
+    case 'wallet_refused':
+      return refuse(state, event.trouble)
+    case 'wallet_lost':
+      return loseWallet(state)
+    case 'signed':
+      return state.step === 'awaiting_wallet' ? { ...base(state), step: 'signed', built: state.built, sent: event.sent } : state
+    case 'signed_other':
+      return state.step === 'awaiting_wallet' ? blockReview(state, event.finding) : state
+    case 'wallet_sent':
+      return state.step === 'awaiting_wallet' ? { ...base(state), step: 'broadcast', built: state.built, sent: event.sent, since: event.at } : state
+    case 'send':
+      return state.step === 'signed' ? { ...base(state), step: 'broadcast', built: state.built, sent: state.sent, since: event.at } : state
+    case 'read':
+      return mayHaveLeft(state) ? read(state, event.reading) : state
+    case 'rebuild':
+      return canRebuild(state) ? { order: state.order, attempt: state.attempt + 1, step: 'building' } : state
+    case 'cancel':
+      return canCancel(state) ? { ...base(state), step: 'cancelled' } : state
+  }
+}
+
+/** Whether the payment's bytes may be outside this browser: from here on only the chain decides. */
+export function mayHaveLeft(state: PaymentState): state is Exclude<Extract<PaymentState, { sent: Sent }>, { step: 'signed' }> {
+  return 'sent' in state && state.step !== 'signed'
+}
+
+/** I1. True where no byte can have left, or where the chain proved that what left can never land or did not pay. */
+export function canRebuild(state: PaymentState): boolean {
+  switch (state.step) {
+    case 'review':
+    case 'rejected':
+    case 'expired_unsigned':
+      return true
+    case 'failed':
+      return state.reason !== 'other'
+    default:
+      return false
+  }
+}
+
+/** A wallet that signs without sending can be left alone; one that sends by itself may still do so. */
+export function canCancel(state: PaymentState): boolean {
+  if (state.step === 'awaiting_wallet') return !walletSends(state.order)
+  return state.step === 'draft' || state.step === 'building' || state.step === 'review' || state.step === 'rejected' || state.step === 'expired_unsigned'
+}
+
+export function isTerminal(state: PaymentState): boolean {
+  return state.step === 'finalized' || state.step === 'failed' || state.step === 'cancelled'
+}
+
+/** I4. Our own RPC showed the equal transfer at `confirmed` or better. */
+export function isPaid(state: PaymentState): boolean {
+  return state.step === 'confirmed' || state.step === 'finalized'
+}
+
+/** Where the payment stands on the chain now; null before it is in a block, and once the network has taken that back. */
+export function standingOf(state: PaymentState): Landed | null {
+  return 'landed' in state && state.step !== 'rolled_back' ? state.landed : null
+}
+
+/** Whether the wallet that signs also sends. */
+function walletSends(order: PaymentOrder): boolean {
+  return familyOf(order.network) === 'evm' && !order.signedOnly
+}
+
+function base(state: PaymentState): Base {
+  return { order: state.order, attempt: state.attempt }
+}
+
+function refuse(state: PaymentState, trouble: Trouble): PaymentState {
+  const asked = state.step === 'awaiting_wallet' || state.step === 'review' || state.step === 'rejected'
+  return asked ? { ...base(state), step: 'rejected', built: state.built, review: state.review, trouble } : state
+}
+
+/** `signer_changed` comes from the wallet's port before it asks the wallet, so it also ends a wait. */
+function expire(state: PaymentState, reason: 'deadline' | 'signer_changed'): PaymentState {
+  const unsent =
+    state.step === 'review' || state.step === 'rejected' || state.step === 'signed' || (state.step === 'awaiting_wallet' && reason === 'signer_changed')
+  return unsent ? { ...base(state), step: 'expired_unsigned', reason } : state
+}
+
+/** I6: the digest of the screen must be the digest of the bytes, every warning ticked, nothing critical, the simulation over. */
+function sign(state: PaymentState, event: Extract<PaymentEvent, { type: 'sign' }>): PaymentState {
+  if (state.step !== 'review' && state.step !== 'rejected') return state
+  const { built, review } = state
+  if (event.digest !== built.digest || review.simulation.state === 'running' || verdictOf(review) === 'blocked') return state
+  const unticked = review.findings.some((finding) => finding.severity === 'warn' && !event.ticked.includes(finding.code))
+  return unticked ? state : { ...base(state), step: 'awaiting_wallet', built, review, since: event.at }
+}
+
+function blockReview(state: Extract<PaymentState, { step: 'awaiting_wallet' }>, finding: Finding): PaymentState {
+  const review = { ...state.review, findings: [finding, ...state.review.findings], verdict: 'blocked' as const }
+  return { ...base(state), step: 'review', built: state.built, review }
+}
+
+/** The wallet's answer will not come. One that only signs can have sent nothing; one that sends by itself may have, or may still. */
+function loseWallet(state: PaymentState): PaymentState {
+  if (state.step !== 'awaiting_wallet') return state
+  const { built, review } = state
+  if (walletSends(state.order)) {
+    return { ...base(state), step: 'unknown', reason: 'wallet_lost', built, sent: { bytes: null, signature: null }, absentSince: null }
+  }
+  return { ...base(state), step: 'rejected', built, review, trouble: describeTrouble('wallet_lost') }
+}
+
+function read(state: Outgoing, reading: Reading): PaymentState {
+  if (isTerminal(state)) return state
+  const out = { ...base(state), built: state.built, sent: state.sent }
+  switch (reading.kind) {
+    case 'unavailable':
+      // An outage says nothing about the payment; after a while the person is told that it is being looked for.
+      return state.step === 'broadcast' && reading.at - state.since >= UNSEEN_AFTER_MS
+        ? { ...out, step: 'unknown', reason: 'not_seen', absentSince: null }
+        : state
+    case 'pending':
+      if (state.step === 'confirmed') return { ...out, step: 'rolled_back', landed: state.landed, absentSince: null }
+      if (state.step === 'rolled_back') return seenAgain(state, null)
+      if (state.step === 'submitted' && !state.landed && state.sent.signature === reading.signature) return state
+      return { ...out, step: 'submitted', sent: { ...state.sent, signature: reading.signature }, landed: null, outcome: null }
+    case 'superseded':
+      if (reading.finalized) return { ...out, step: 'failed', reason: 'superseded', detail: reading.by, landed: null }
+      return state.step === 'confirmed' ? { ...out, step: 'rolled_back', landed: state.landed, absentSince: null } : state
+    case 'landed':
+      return land(state, reading)
+    case 'absent':
+      return miss(state, reading)
+  }
+}
+
+function land(state: Outgoing, reading: Extract<Reading, { kind: 'landed' }>): PaymentState {
+  const { landed, outcome, commitment } = reading
+  const out = { ...base(state), built: state.built, sent: { ...state.sent, signature: landed.signature } }
+  if (commitment === 'processed') {
+    if (state.step === 'rolled_back') return { ...state, ...out }
+    if (state.step !== 'confirmed') return { ...out, step: 'submitted', landed, outcome }
+    return state.landed.blockHash === landed.blockHash ? state : { ...out, step: 'rolled_back', landed: state.landed, absentSince: null }
+  }
+  if (outcome === 'paid') return { ...out, step: commitment, landed }
+  // What failed at `confirmed` could still be replaced by a fork in which it pays: only finality allows another attempt.
+  if (commitment === 'finalized') return { ...out, step: 'failed', reason: outcome, detail: reading.failure, landed }
+  return { ...out, step: 'submitted', landed, outcome }
+}
+
+/** I1 on Solana: absent twice, at least 10 s apart, with the finalized height above the last valid one both times. */
+function miss(state: Outgoing, reading: Extract<Reading, { kind: 'absent' }>): PaymentState {
+  const out = { ...base(state), built: state.built, sent: state.sent }
+  const over = familyOf(state.order.network) === 'solana' && reading.finalizedHeight > state.built.lastValidBlockHeight
+  const since = state.step === 'unknown' || state.step === 'rolled_back' ? state.absentSince : null
+  if (over && since !== null && reading.at - since >= ABSENCE_GAP_MS) return { ...out, step: 'failed', reason: 'expired', detail: null, landed: null }
+  const absentSince = over ? (since ?? reading.at) : null
+  if (state.step === 'unknown' || state.step === 'rolled_back') return seenAgain(state, absentSince)
+  if (state.step === 'confirmed') return { ...out, step: 'rolled_back', landed: state.landed, absentSince }
+  const unseen = state.step === 'submitted' || (state.step === 'broadcast' && reading.at - state.since >= UNSEEN_AFTER_MS)
+  return over || unseen ? { ...out, step: 'unknown', reason: 'not_seen', absentSince } : state
+}
+
+/** The same state where nothing is new: each state that is new is written to the journal. */
+function seenAgain<S extends Extract<PaymentState, { absentSince: number | null }>>(state: S, absentSince: number | null): S {
+  return state.absentSince === absentSince ? state : { ...state, absentSince }
+}

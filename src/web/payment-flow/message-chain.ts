@@ -1,0 +1,120 @@
+import { t } from '@lingui/core/macro'
+import * as v from 'valibot'
+import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import { isOneMove, readMoves } from '#chains/evm/erc20.ts'
+import { checksumAddress } from '#contract/address.ts'
+import { chainIdOf, type Network } from '#contract/network.ts'
+import { serverNow } from '../api/clock.ts'
+import type { Built, PaymentOrder, Reading, Simulation } from '../payment-order/order.ts'
+import type { PaymentChain } from '../payment-order/ports.ts'
+import { RpcProblem } from '../rpc/call.ts'
+import { openNode, quantity, readAllowance, readBalance, readMessage, type Node } from './messages.ts'
+
+/** What the reader's own node shows of a token payment that the payer signs as a message and somebody else sends. */
+
+const Log = v.object({ address: v.string(), topics: v.array(v.string()), data: v.string() })
+const Receipt = v.object({ status: v.string(), blockNumber: quantity, blockHash: v.string(), logs: v.array(Log) })
+
+/** `permit`: by Permit2, which needs the payer's leave to take the token. */
+export function messageChain(network: Network, { permit = false }: { permit?: boolean } = {}): PaymentChain {
+  const node = openNode(network)
+  return {
+    blockTimeMs: () => network.blockTimeMs,
+    head: async () => {
+      const [latest, finalized] = await Promise.all([node.block('latest'), node.block('finalized')])
+      return { height: Number(latest.number), finalizedHeight: Number(finalized.number) }
+    },
+    // The payer signs a message: whoever sends it pays the network.
+    feeCap: () => Promise.resolve(0n),
+    knows: async (_order, bytes) => knows(node, network, bytes),
+    simulate: async (order) => simulate(node, order, permit ? network : undefined),
+    // The seller sends it.
+    broadcast: () => Promise.resolve(),
+    read: async (order, built) => {
+      try {
+        return await read({ node, network }, order, built)
+      } catch {
+        return { kind: 'unavailable', at: serverNow() }
+      }
+    },
+  }
+}
+
+async function read({ node, network }: { node: Node; network: Network }, order: PaymentOrder, built: Built): Promise<Reading> {
+  const message = readMessage(built.bytes)
+  const [latest, finalized] = await Promise.all([node.block('latest'), node.block('finalized')])
+  if (!(await message.isUsed(node))) {
+    // No later block can be earlier: from here on it is refused for ever.
+    const over = finalized.timestamp >= message.validBefore
+    return over
+      ? { kind: 'superseded', at: serverNow(), by: null, finalized: true }
+      : { kind: 'absent', at: serverNow(), finalizedHeight: Number(finalized.number) }
+  }
+  const hash = await message.find(node, order, built.builtHeight)
+  // Used, and not by a transfer: the payer took it back.
+  if (hash === undefined) return { kind: 'superseded', at: serverNow(), by: null, finalized: false }
+  const receipt = v.parse(Receipt, await node.call('eth_getTransactionReceipt', [hash]))
+  const moves = readMoves(receipt.logs, order.asset.address)
+  const paid = receipt.status === '0x1' && isOneMove(moves, { from: order.sender, to: order.recipient, amountAtomic: order.amountAtomic })
+  const confirmations = Math.max(1, Number(latest.number - receipt.blockNumber) + 1)
+  const { blockNumber, blockHash } = receipt
+  return {
+    kind: 'landed',
+    at: serverNow(),
+    outcome: paid ? 'paid' : 'other',
+    failure: null,
+    commitment: blockNumber <= finalized.number ? 'finalized' : confirmations >= network.confirmations ? 'confirmed' : 'processed',
+    landed: {
+      signature: hash,
+      height: Number(blockNumber),
+      blockHash,
+      confirmations,
+      requiredConfirmations: network.confirmations,
+      feeAtomic: 0n,
+    },
+  }
+}
+
+async function knows(node: Node, network: Network, bytes: Uint8Array): Promise<boolean | null> {
+  let message: ReturnType<typeof readMessage>
+  try {
+    message = readMessage(bytes)
+  } catch {
+    return false
+  }
+  try {
+    const [chainId, known] = await Promise.all([node.call('eth_chainId', []), message.isKnown(node)])
+    return Number(chainId) === chainIdOf(network.network) && message.chainId === Number(chainId) && known
+  } catch {
+    return null
+  }
+}
+
+/** The transfer without its signature, as if the payer sent it: a frozen account or a paused token shows here. */
+async function simulate(node: Node, { asset, sender, recipient, amountAtomic }: PaymentOrder, permitted: Network | undefined): Promise<Simulation> {
+  try {
+    const [held, received, allowed] = await Promise.all([
+      readBalance(node, asset.address, sender),
+      readBalance(node, asset.address, recipient),
+      permitted ? readAllowance(permitted, asset.address, sender) : amountAtomic,
+    ])
+    if (held < amountAtomic) return { state: 'failed', reason: t`the account holds less than that.` }
+    if (allowed < amountAtomic) return { state: 'failed', reason: t`Permit2 may not take so much of the token from this account any more.` }
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [checksumAddress(recipient) as Hex, amountAtomic] })
+    const moved = await node.view(asset.address, data, sender).catch((error: unknown) => {
+      if (error instanceof RpcProblem && error.refused) return undefined
+      throw error
+    })
+    // Some old tokens say nothing where others say that it went well.
+    if (moved === undefined || (moved !== '0x' && BigInt(moved) !== 1n)) return { state: 'failed', reason: t`the token refuses this transfer.` }
+    return {
+      state: 'passed',
+      changes: [
+        { who: 'you', address: sender, asset, beforeAtomic: held, afterAtomic: held - amountAtomic },
+        { who: 'recipient', address: recipient, asset, beforeAtomic: received, afterAtomic: received + amountAtomic },
+      ],
+    }
+  } catch {
+    return { state: 'unavailable', reason: t`your connection to the network did not answer.` }
+  }
+}

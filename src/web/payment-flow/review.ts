@@ -1,0 +1,81 @@
+import { t } from '@lingui/core/macro'
+import type { Match, Step } from '#chains/match.ts'
+import type { Finding, Review, Simulation } from '../payment-order/order.ts'
+
+/** What the browser knows about a payment beside the transaction itself. */
+export type ReviewFacts = {
+  match: Match
+  steps: readonly Step[]
+  simulation: Simulation
+  /** An earlier payment of the same amount to the same recipient whose outcome is open. */
+  openTwin: boolean
+  firstTime: boolean
+  /** An address that the payer knows, with the same ends as the recipient, which is another one. */
+  lookAlike: string | null
+  /** Whether our own RPC knows the chain the transaction is bound to; null when it could not be asked. */
+  chainKnown: boolean | null
+}
+
+/** Puts the findings of a payment together: any mismatch or failed simulation blocks, what could not be checked warns. */
+export function reviewPayment(facts: ReviewFacts): Review {
+  const findings: Finding[] = []
+  if (!facts.match.ok)
+    findings.push({ code: 'MISMATCH', severity: 'critical', text: t`The transaction is not the payment you asked for. It will not be signed.` })
+  if (facts.chainKnown === false) {
+    findings.push({ code: 'OTHER_CHAIN', severity: 'critical', text: t`The transaction is bound to another chain than the one your connection reads.` })
+  }
+  if (facts.chainKnown === null) {
+    findings.push({ code: 'CHAIN_UNREAD', severity: 'warn', text: t`The network could not be asked whether it knows this transaction’s chain.` })
+  }
+  if (facts.openTwin) {
+    findings.push({
+      code: 'OPEN_TWIN',
+      severity: 'warn',
+      text: t`An earlier payment of the same amount to the same recipient is not settled yet. If it lands as well, you pay twice.`,
+    })
+  }
+  if (facts.lookAlike !== null) {
+    const known = facts.lookAlike
+    findings.push({
+      code: 'LOOK_ALIKE',
+      severity: 'warn',
+      text: t`The recipient looks like ${known}, which you know, and is another address. Thieves make such addresses. Compare every character with its owner.`,
+    })
+  }
+  if (facts.firstTime)
+    findings.push({
+      code: 'FIRST_TIME',
+      severity: 'info',
+      text: t`You have not paid this address from this browser before. Make sure that it is the right one.`,
+    })
+  if (facts.match.ok) findings.push(...simulationFindings(facts.simulation))
+  return withVerdict({ match: facts.match, steps: facts.steps, simulation: facts.simulation, findings, verdict: 'ok' })
+}
+
+/** The same review with the simulation's outcome in it. */
+export function withSimulation(review: Review, simulation: Simulation): Review {
+  const others = review.findings.filter((finding) => !finding.code.startsWith('SIMULATION_'))
+  return withVerdict({ ...review, simulation, findings: [...others, ...simulationFindings(simulation)] })
+}
+
+export function verdictOf(review: Review): Review['verdict'] {
+  if (!review.match.ok || review.findings.some((finding) => finding.severity === 'critical')) return 'blocked'
+  return review.findings.some((finding) => finding.severity === 'warn') ? 'warn' : 'ok'
+}
+
+function withVerdict(review: Review): Review {
+  return { ...review, verdict: verdictOf(review) }
+}
+
+function simulationFindings(simulation: Simulation): Finding[] {
+  const reason = 'reason' in simulation ? simulation.reason : ''
+  switch (simulation.state) {
+    case 'running':
+    case 'passed':
+      return []
+    case 'failed':
+      return [{ code: 'SIMULATION_FAILED', severity: 'critical', text: t`The network says this payment would fail: ${reason}` }]
+    case 'unavailable':
+      return [{ code: 'SIMULATION_UNAVAILABLE', severity: 'warn', text: t`The payment could not be tried out beforehand: ${reason}` }]
+  }
+}

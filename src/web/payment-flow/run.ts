@@ -1,0 +1,276 @@
+import { t } from '@lingui/core/macro'
+import { familyOf } from '#contract/network.ts'
+import { buildPayment, simulatePayment } from './build.ts'
+import { JournalConflict, journalEntry, type JournalEntry } from './journal.ts'
+import { paymentLock, walletLock } from './lock.ts'
+import { mayHaveLeft, reduce, startPayment, type Outgoing, type PaymentEvent, type PaymentState } from './machine.ts'
+import type { PaymentOrder } from '../payment-order/order.ts'
+import type { Ports } from './dependencies.ts'
+import { follow } from './reconcile.ts'
+import { describeTrouble } from '../errors/troubles.ts'
+
+/** Below this, signing is not offered: a person could not finish in time. */
+export const SIGN_MARGIN_MS = 10_000
+const REPORT_GAPS_MS = [0, 5_000, 15_000, 45_000, 120_000]
+
+/**
+ * One payment in the hands of this tab: performs what the machine's states ask for, through ports.
+ * Every move is written to the journal before the side effect that it allows, so a tab can die at any point.
+ */
+export class PaymentRun {
+  readonly #ports: Ports
+  readonly #listeners = new Set<() => void>()
+  readonly #stop = new AbortController()
+  #state: PaymentState
+  #entry: JournalEntry | undefined
+  #writing: Promise<void> = Promise.resolve()
+  #working: Promise<unknown> = Promise.resolve()
+  #following: Promise<void> | undefined
+  #reporting: Promise<void> | undefined
+  #locked: Promise<boolean> | undefined
+  #reports = 0
+  #nextReportAt = 0
+
+  constructor(ports: Ports, order: PaymentOrder, entry?: JournalEntry) {
+    this.#ports = ports
+    this.#state = entry?.state ?? startPayment(order)
+    this.#entry = entry
+  }
+
+  readonly state = (): PaymentState => this.#state
+
+  readonly subscribe = (on: () => void): (() => void) => {
+    this.#listeners.add(on)
+    return () => void this.#listeners.delete(on)
+  }
+
+  /** From `draft`: asks the service for the transaction, reads it and tries it out. */
+  build(): Promise<void> {
+    return this.#work(async () => {
+      await this.#dispatch({ type: 'build' })
+      await this.#build()
+    })
+  }
+
+  /** A new attempt of the same order, where I1 allows one. */
+  rebuild(): Promise<void> {
+    return this.#work(async () => {
+      await this.#dispatch({ type: 'rebuild' })
+      await this.#build()
+    })
+  }
+
+  /** Asks the wallet. `ticked`: codes of the warnings that the payer accepted. I7: refused while another tab has a request open in this wallet. */
+  sign(ticked: readonly string[]): Promise<void> {
+    return this.#work(async () => {
+      const { order } = this.#state
+      const lock = walletLock(familyOf(order.network), order.walletName)
+      const { held } = await this.#ports.locks.attempt(lock, () => this.#sign(ticked))
+      if (!held) await this.#dispatch({ type: 'wallet_refused', trouble: describeTrouble('wallet_busy', order.walletName) })
+    })
+  }
+
+  async cancel(): Promise<void> {
+    await this.#dispatch({ type: 'cancel' })
+  }
+
+  /** A timer calls this: ends a review whose deadline is over. */
+  async checkDeadline(): Promise<void> {
+    const state = this.#state
+    if (state.step !== 'review' && state.step !== 'rejected') return
+    if (this.#ports.clock.now() >= state.built.deadlineAt) await this.#dispatch({ type: 'deadline_passed' })
+  }
+
+  /** Milliseconds of the service's clock until the deadline of a review. */
+  remainingMs(): number {
+    return 'built' in this.#state ? this.#state.built.deadlineAt - this.#ports.clock.now() : 0
+  }
+
+  /** Stops all work in this tab; the journal keeps the payment. */
+  close(): void {
+    this.#stop.abort()
+  }
+
+  /** Resolves when nothing of this payment is running in this tab. */
+  async idle(): Promise<void> {
+    await this.#working.catch(() => undefined)
+    await this.#following
+    await this.#reporting
+  }
+
+  /**
+   * Takes a payment up again after a reload, a closed tab or a cut network; false while another tab holds it.
+   * A wallet request that was open is lost; bytes that were signed go on, the same ones.
+   */
+  async takeUp(): Promise<boolean> {
+    if (!(await this.#lock())) return false
+    const stored = await this.#ports.journal.read(this.#state.order.id)
+    if (stored) this.#stand(stored, stored.state)
+    if (this.#state.step === 'awaiting_wallet') await this.#dispatch({ type: 'wallet_lost' })
+    if (this.#state.step === 'review' && this.#state.review.simulation.state === 'running') void this.#work(() => this.#simulate())
+    if (this.#state.step === 'building') void this.#work(() => this.#build())
+    if (this.#state.step === 'signed') void this.#work(() => this.#send())
+    this.#follow()
+    return true
+  }
+
+  async #build(): Promise<void> {
+    const state = this.#state
+    if (state.step !== 'building') return
+    const event = await buildPayment(this.#ports, state.order, attemptKey(state))
+    if (this.#state === state) await this.#dispatch(event)
+    await this.#simulate()
+  }
+
+  async #simulate(): Promise<void> {
+    const state = this.#state
+    if (state.step !== 'review') return
+    const review = await simulatePayment(this.#ports, state)
+    if ('built' in this.#state && this.#state.built === state.built) await this.#dispatch({ type: 'simulated', review })
+  }
+
+  async #sign(ticked: readonly string[]): Promise<void> {
+    const { clock, wallet } = this.#ports
+    const asked = this.#state
+    if (asked.step !== 'review' && asked.step !== 'rejected') return
+    if (clock.now() > asked.built.deadlineAt - SIGN_MARGIN_MS) return this.#dispatch({ type: 'deadline_passed' })
+    const signer = await wallet.signer(asked.order)
+    if (signer === null) return this.#dispatch({ type: 'wallet_refused', trouble: describeTrouble('not_connected', asked.order.walletName) })
+    if (signer !== asked.order.sender) return this.#dispatch({ type: 'signer_changed' })
+    await this.#dispatch({ type: 'sign', at: clock.now(), digest: asked.built.digest, ticked })
+    const waiting = this.#state
+    if (waiting.step !== 'awaiting_wallet') return
+    const answer = await wallet.pay(waiting.order, waiting.built)
+    // Cancelled, or the tab is going: a signature that comes now is dropped and never broadcast.
+    if (this.#state !== waiting || this.#stop.signal.aborted) return
+    if (answer.kind === 'refused') return this.#dispatch({ type: 'wallet_refused', trouble: answer.trouble })
+    if (answer.kind === 'signer_changed') return this.#dispatch({ type: 'signer_changed' })
+    if (answer.kind === 'signed') return this.#signed(waiting, answer.bytes)
+    if (answer.kind === 'lost') await this.#dispatch({ type: 'wallet_lost' })
+    else await this.#dispatch({ type: 'wallet_sent', at: clock.now(), sent: { bytes: null, signature: answer.signature } })
+    this.#follow()
+  }
+
+  /** I6: what came back is compared by meaning with what was shown; another meaning goes no further. */
+  async #signed(waiting: Extract<PaymentState, { step: 'awaiting_wallet' }>, bytes: Uint8Array): Promise<void> {
+    const same = this.#ports.reader.compareSigned(waiting.order, waiting.built, bytes)
+    if (!same.ok) {
+      const { walletName } = waiting.order
+      const { difference } = same
+      const text = t`${walletName} returned another transaction than you reviewed: ${difference} Nothing was sent.`
+      return this.#dispatch({ type: 'signed_other', finding: { code: 'SIGNED_OTHER', severity: 'critical', text } })
+    }
+    await this.#dispatch({ type: 'signed', sent: { bytes, signature: same.signature } })
+    await this.#send()
+  }
+
+  /** The first broadcast: only within the height the bytes are good for, and only once the journal says they may be outside. */
+  async #send(): Promise<void> {
+    const { chain, clock } = this.#ports
+    while (this.#state.step === 'signed' && !this.#stop.signal.aborted) {
+      const { order, built } = this.#state
+      const head = await chain.head(order).catch(() => undefined)
+      if (head && head.height > built.lastValidBlockHeight) return this.#dispatch({ type: 'deadline_passed' })
+      if (head) await this.#dispatch({ type: 'send', at: clock.now() })
+      else await clock.sleep(2_000, this.#stop.signal)
+    }
+    this.#follow()
+  }
+
+  #follow(): void {
+    if (this.#following || !mayHaveLeft(this.#state)) return
+    const followed = { state: this.state, dispatch: (event: PaymentEvent) => this.#dispatch(event), report: () => this.#report(), signal: this.#stop.signal }
+    this.#following = follow(followed, this.#ports.chain, this.#ports.clock).finally(() => (this.#following = undefined))
+  }
+
+  /** The chain is followed meanwhile: a service that does not answer holds no payment up. */
+  #report(): void {
+    const state = this.#state
+    if (this.#reporting || !mayHaveLeft(state) || !state.sent.signature || this.#entry?.reported) return
+    if (this.#reports >= REPORT_GAPS_MS.length || this.#ports.clock.now() < this.#nextReportAt) return
+    this.#reporting = this.#tell(state, state.sent.signature).finally(() => (this.#reporting = undefined))
+  }
+
+  async #tell({ attempt, built }: Outgoing, signature: string): Promise<void> {
+    const now = this.#ports.clock.now()
+    try {
+      await this.#ports.service.report(built.paymentId, signature)
+      // A later attempt has a signature of its own to be told.
+      await this.#turn(async () => {
+        if (this.#state.attempt === attempt) await this.#write(this.#state, true)
+      })
+    } catch {
+      // The service finds the payment on the chain by itself; the report only makes it quicker.
+      this.#reports++
+      this.#nextReportAt = now + (REPORT_GAPS_MS[this.#reports] ?? 0)
+    }
+  }
+
+  async #work(task: () => Promise<void>): Promise<void> {
+    if (!(await this.#lock())) return
+    const done = this.#working.catch(() => undefined).then(task)
+    this.#working = done
+    return done
+  }
+
+  /** One tab at a time moves a payment on: held until the tab closes the run. */
+  #lock(): Promise<boolean> {
+    this.#locked ??= new Promise((resolve) => {
+      const held = () =>
+        new Promise<void>((release) => {
+          this.#stop.signal.addEventListener('abort', () => void this.idle().then(release))
+          resolve(true)
+        })
+      this.#ports.locks.attempt(paymentLock(this.#state.order.id), held).then(
+        ({ held: had }) => had || resolve(false),
+        () => resolve(false),
+      )
+    })
+    return this.#locked
+  }
+
+  #dispatch(event: PaymentEvent): Promise<void> {
+    return this.#turn(async () => {
+      const next = reduce(this.#state, event)
+      if (next === this.#state) return
+      await this.#write(next, false)
+    })
+  }
+
+  /** Moves happen one after another: each is reduced from the state that the one before it left. */
+  #turn(move: () => Promise<void>): Promise<void> {
+    const turn = this.#writing.then(move)
+    this.#writing = turn.catch(() => undefined)
+    return turn
+  }
+
+  async #write(next: PaymentState, reported: boolean): Promise<void> {
+    const { journal, clock, locks } = this.#ports
+    const entry = journalEntry(this.#entry, next, clock.now())
+    if (reported) entry.reported = true
+    try {
+      await journal.write(entry)
+    } catch (error) {
+      // A tab that is gone may have written last: what it wrote is where the payment stands.
+      const stored = error instanceof JournalConflict ? await journal.read(entry.id) : undefined
+      if (stored) {
+        this.#stand(stored, stored.state)
+        this.#follow()
+      }
+      throw error
+    }
+    this.#stand(entry, next)
+    locks.announce(entry.id)
+  }
+
+  #stand(entry: JournalEntry, state: PaymentState): void {
+    this.#entry = entry
+    this.#state = state
+    for (const on of this.#listeners) on()
+  }
+}
+
+/** I2: the intent's id for the first attempt; a rebuild needs a key of its own, or the service would answer the expired transaction. */
+export function attemptKey(state: { order: PaymentOrder; attempt: number }): string {
+  return state.attempt === 1 ? state.order.id : `${state.order.id}.${state.attempt}`
+}

@@ -1,0 +1,175 @@
+import { t as words } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useEffect, useState } from 'react'
+import { shortAddress } from '#contract/known-address.ts'
+import { familyOf } from '#contract/network.ts'
+import { codes } from '../../errors/codes.ts'
+import { usePauseSeconds } from '../../api/pause.ts'
+import { serverNow } from '../../api/clock.ts'
+import type { PaymentState } from '../machine.ts'
+import type { PaymentOrder } from '../../payment-order/order.ts'
+import type { PaymentRun } from '../run.ts'
+import { Address } from '../../ui/Address.tsx'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { Skeleton } from '../../ui/Skeleton.tsx'
+import { useAccounts } from '../../wallet/state/accounts.ts'
+import { amountOf } from './words.ts'
+import { StepHeading } from './StepHeading.tsx'
+
+const SLOW_AFTER_MS = 5_000
+/** The service's word for it; more in the wallet, or another payment, changes its answer. */
+const SHORT = 'INSUFFICIENT_BALANCE'
+
+export type BuildStepProps = {
+  run: PaymentRun
+  state: Extract<PaymentState, { step: 'draft' | 'building' | 'expired_unsigned' | 'cancelled' }>
+  onChange: () => void
+  onStart: (order: PaymentOrder) => void
+}
+
+/** Before there is anything to review: it is being prepared, could not be, ran out of time, or was given up. */
+export function BuildStep({ run, state, onChange, onStart }: BuildStepProps) {
+  const { t } = useLingui()
+  const { order } = state
+  const { walletName } = order
+  const amount = amountOf(order)
+  if (state.step === 'building') {
+    return (
+      <Card>
+        <div aria-busy="true">
+          <StepHeading>
+            <Trans>Preparing {amount}</Trans>
+          </StepHeading>
+          <p className="mt-1 text-sm text-muted">
+            <Trans>The transaction is built, read and tried out before you see it.</Trans>
+          </p>
+          <Skeleton className="mt-5 h-7 w-3/4" />
+          <Skeleton className="mt-5 h-48" />
+          <SlowNotice onChange={onChange} />
+        </div>
+      </Card>
+    )
+  }
+  const trouble = state.step === 'draft' ? state.trouble : null
+  const short = trouble?.code === SHORT
+  return (
+    <Card>
+      <StepHeading>{headingOf(state)}</StepHeading>
+      {trouble && (
+        <Banner className="mt-4" role="alert" title={trouble.title} tone="warn">
+          {trouble.body}
+          {Object.values(trouble.fields ?? {}).map((text) => (
+            <p key={text}>{text}</p>
+          ))}
+          {trouble.detail && <p className="mt-1 font-mono text-xs">{trouble.detail}</p>}
+        </Banner>
+      )}
+      {short && (
+        <p className="mt-4 text-sm text-muted">
+          <Trans>Choose a smaller amount or another account, or send what is missing to this wallet and check again:</Trans>
+          <span className="mt-1 block text-ink">
+            <Address copy full value={order.sender} />
+          </span>
+        </p>
+      )}
+      {state.step === 'expired_unsigned' && (
+        <p className="mt-2 text-sm text-muted">
+          {state.reason === 'deadline'
+            ? t`A transaction is only good for about a minute. Nothing was sent; preparing it again keeps everything you entered.`
+            : t`${walletName} would now sign with another account than this payment was prepared for. Nothing was sent. Pay from the account that is chosen now, or switch back in ${walletName} and prepare it again.`}
+        </p>
+      )}
+      {state.step === 'cancelled' && (
+        <p className="mt-2 text-sm text-muted">
+          <Trans>Nothing was sent.</Trans>
+        </p>
+      )}
+      <Actions onChange={onChange} onStart={onStart} run={run} state={state} />
+    </Card>
+  )
+}
+
+/** What leads on: the same again only where that can help. */
+function Actions({ run, state, onChange, onStart }: BuildStepProps) {
+  const { order } = state
+  const accounts = useAccounts()
+  const other = accounts.find(({ family, address }) => family === familyOf(order.network) && address !== order.sender)
+  const otherAddress = other ? shortAddress(other.address) : ''
+  const trouble = state.step === 'draft' ? state.trouble : null
+  const short = trouble?.code === SHORT
+  const change = short || (trouble !== null && needsChange(trouble.code))
+  return (
+    <div className="mt-5 flex flex-wrap gap-2">
+      {state.step === 'expired_unsigned' && other && (
+        <Button
+          icon={<Icon name="wallet" />}
+          onClick={() => onStart({ ...order, id: crypto.randomUUID(), createdAt: serverNow(), sender: other.address, walletName: other.walletName })}
+          variant="primary"
+        >
+          <Trans>Pay from {otherAddress}</Trans>
+        </Button>
+      )}
+      {state.step === 'expired_unsigned' && (
+        <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} variant={other ? 'secondary' : 'primary'}>
+          <Trans>Prepare it again</Trans>
+        </Button>
+      )}
+      {state.step === 'draft' && !change && (
+        <Button icon={<Icon name="refresh" />} onClick={() => void run.build()} variant="primary">
+          <Trans>Try again</Trans>
+        </Button>
+      )}
+      <Button onClick={onChange} variant={change ? 'primary' : 'secondary'}>
+        <Trans>Change the payment</Trans>
+      </Button>
+      {short && (
+        <Button icon={<Icon name="refresh" />} onClick={() => void run.build()}>
+          <Trans>Check again</Trans>
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** A network that does not answer is waited for; the reader learns that it is not them, and that nothing moved. */
+function SlowNotice({ onChange }: Pick<BuildStepProps, 'onChange'>) {
+  const [slow, setSlow] = useState(false)
+  const paused = usePauseSeconds() > 0
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  return (
+    <>
+      <p className="mt-4 text-sm text-muted" role="status">
+        {paused ? (
+          <Trans>Paused for a moment. Everything you entered is kept, nothing was sent, and it goes on by itself.</Trans>
+        ) : (
+          slow && <Trans>The network takes longer than usual to answer. Nothing was sent.</Trans>
+        )}
+      </p>
+      {(slow || paused) && (
+        <Button className="mt-3" onClick={onChange}>
+          <Trans>Change the payment</Trans>
+        </Button>
+      )}
+    </>
+  )
+}
+
+/** A refusal that says no to what was asked for, however often, until something else is asked. */
+function needsChange(code: string): boolean {
+  if (!Object.hasOwn(codes, code)) return false
+  const { retry, action } = codes[code as keyof typeof codes]
+  return retry === 'after_change' && action === 'none'
+}
+
+function headingOf(state: BuildStepProps['state']): string {
+  if (state.step === 'cancelled') return words`Given up`
+  if (state.step === 'expired_unsigned') return state.reason === 'deadline' ? words`This transaction ran out of time` : words`Another account is chosen now`
+  const amount = amountOf(state.order)
+  return words`${amount} could not be prepared`
+}

@@ -1,0 +1,151 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import type { Step } from '#chains/match.ts'
+import type { MatchFact } from '#contract/facts.ts'
+import { formatMatchFact } from '../../payment-order/match-facts.ts'
+import { CopyButton } from '../../ui/CopyButton.tsx'
+import { cx } from '../../ui/cx.ts'
+import { Icon, type IconName } from '../../ui/Icon.tsx'
+
+/** What is said of the fee in one figure: chains price work, and people pay a sum. */
+type FeeStep = Step & { kind: 'fee_limit' | 'fee_price' }
+type Deed = Step & { kind: Exclude<Step['kind'], FeeStep['kind']> }
+
+const WORDS: Readonly<Record<Deed['kind'], { title: MessageDescriptor; icon: IconName }>> = {
+  transfer: { title: msg`Send`, icon: 'arrowOut' },
+  token_transfer: { title: msg`Send a token`, icon: 'arrowOut' },
+  account_opened: { title: msg`Open the recipient’s token account, if it is missing`, icon: 'wallet' },
+  memo: { title: msg`Write the payment’s id beside it`, icon: 'copy' },
+  approval: { title: msg`Let a contract take so much of a token from you later`, icon: 'shield' },
+  guard: { title: msg`A guard added by the wallet`, icon: 'shield' },
+  unknown: { title: msg`Something this page does not understand`, icon: 'warning' },
+}
+
+/** The chains' own names of a step's facts, for people who do not know them. */
+const NAMES: Readonly<Record<string, MessageDescriptor>> = {
+  to: msg`to`,
+  from: msg`from`,
+  amount: msg`amount`,
+  token: msg`token`,
+  spender: msg`carried out by`,
+  text: msg`text`,
+  price: msg`price`,
+  account: msg`account`,
+  owner: msg`owner`,
+  payer: msg`paid by`,
+  program: msg`program`,
+  gas: msg`gas units at most`,
+  maxFeePerGas: msg`a unit at most`,
+  maxPriorityFeePerGas: msg`of which the tip is`,
+  units: msg`compute units at most`,
+}
+
+export type InstructionsProps = {
+  steps: readonly Step[]
+  bytes: Uint8Array
+  /** What the network may take in all, as the comparison found it. */
+  fee: MatchFact | undefined
+}
+
+/** The transaction in plain words, in the order it is carried out; the network's own figures and its bytes on demand. */
+export function Instructions({ steps, bytes, fee }: InstructionsProps) {
+  const { t } = useLingui()
+  const text = toBase64(bytes)
+  const { length } = bytes
+  const deeds = steps.filter((step): step is Deed => !isFeeStep(step))
+  const feeSteps = steps.filter(isFeeStep)
+  const most = fee && formatMatchFact(fee)
+  const free = fee?.code === 'nothing'
+  return (
+    <section aria-labelledby="instructions-heading" className="mt-6">
+      <h3 className="text-sm font-semibold" id="instructions-heading">
+        <Trans>What the transaction does</Trans>
+      </h3>
+      <ol className="mt-3 space-y-3">
+        {deeds.map(({ kind, facts }, index) => (
+          <Item icon={WORDS[kind].icon} key={`${kind} ${index}`} title={t(WORDS[kind].title)}>
+            <FactList facts={facts} />
+          </Item>
+        ))}
+        {most !== undefined && (
+          <Item icon="bars" title={free ? t`Pay nothing to the network` : t`Pay the network for carrying it`}>
+            <p className="text-muted">
+              {free ? (
+                <Trans>Somebody else pays its fee.</Trans>
+              ) : (
+                <Trans>
+                  fee <span className="font-mono text-[13px] text-ink">{most}</span>
+                </Trans>
+              )}
+            </p>
+            {feeSteps.length > 0 && (
+              <Unfold label={<Trans>The fee in the network’s own figures</Trans>}>
+                <div className="mt-1 rounded-lg bg-sunken px-3 py-2">
+                  {feeSteps.map(({ kind, facts }, index) => (
+                    <FactList facts={facts} key={`${kind} ${index}`} />
+                  ))}
+                </div>
+              </Unfold>
+            )}
+          </Item>
+        )}
+      </ol>
+      <Unfold label={<Trans>Raw bytes ({length})</Trans>} spaced>
+        <div className="mt-2 flex items-start gap-2 rounded-lg bg-sunken p-3">
+          <code className="min-w-0 flex-1 font-mono text-xs break-all">{text}</code>
+          <CopyButton label={t`Copy raw transaction`} value={text} />
+        </div>
+      </Unfold>
+    </section>
+  )
+}
+
+function Item({ icon, title, children }: { icon: IconName; title: string; children: ReactNode }) {
+  return (
+    <li className="flex gap-3">
+      <span className="mt-0.5 inline-flex size-6 shrink-0 items-center justify-center rounded-full bg-neutral-soft text-muted">
+        <Icon name={icon} size={14} />
+      </span>
+      <div className="min-w-0 text-sm">
+        <p className="font-medium">{title}</p>
+        {children}
+      </div>
+    </li>
+  )
+}
+
+function FactList({ facts }: Pick<Step, 'facts'>) {
+  const { t } = useLingui()
+  return (
+    <dl className="text-muted">
+      {Object.entries(facts).map(([name, value]) => (
+        <div className="flex flex-wrap gap-x-2" key={name}>
+          <dt>{NAMES[name] ? t(NAMES[name]) : name}</dt>
+          <dd className="font-mono text-[13px] break-all text-ink">{formatMatchFact(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Unfold({ label, spaced, children }: { label: ReactNode; spaced?: boolean; children: ReactNode }) {
+  return (
+    <details className={cx('group', spaced ? 'mt-4' : 'mt-1')}>
+      <summary className="touch-target inline-flex cursor-pointer items-center gap-1.5 rounded-md text-sm font-medium text-muted hover:text-ink">
+        <Icon className="transition-transform group-open:rotate-90" name="chevronRight" size={14} />
+        {label}
+      </summary>
+      {children}
+    </details>
+  )
+}
+
+function isFeeStep(step: Step): step is FeeStep {
+  return step.kind === 'fee_limit' || step.kind === 'fee_price'
+}
+
+function toBase64(bytes: Uint8Array): string {
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+}

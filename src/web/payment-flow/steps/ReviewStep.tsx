@@ -1,0 +1,168 @@
+import { Trans, useLingui } from '@lingui/react/macro'
+import { useState, type ReactNode } from 'react'
+import { familyOf } from '#contract/network.ts'
+import type { PaymentState } from '../machine.ts'
+import { needsWallet } from '../../payment-order/order.ts'
+import type { PaymentRun } from '../run.ts'
+import { SIGN_MARGIN_MS } from '../run.ts'
+import { actionFor } from '../../errors/troubles.ts'
+import { Banner } from '../../ui/Banner.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Icon } from '../../ui/Icon.tsx'
+import { openConnectDialog, useAccounts } from '../../wallet/state/accounts.ts'
+import { Deadline, useDeadlineAnnouncements } from './Deadline.tsx'
+import { Findings } from './Findings.tsx'
+import { Instructions } from './Instructions.tsx'
+import { MatchTable } from './MatchTable.tsx'
+import { ReviewSummary } from './ReviewSummary.tsx'
+import { SimulationResult } from './SimulationResult.tsx'
+import { useSecondsLeft } from './use-run.ts'
+import { StepHeading } from './StepHeading.tsx'
+
+export type ReviewStepProps = {
+  run: PaymentRun
+  state: Extract<PaymentState, { step: 'review' | 'rejected' }>
+  onChange: () => void
+  /** The sentence on top, where it is not a payment to somebody. */
+  summary?: ReactNode
+}
+
+/** Step 2, before any wallet opens: what was asked for beside what would be signed, read from its bytes in this browser. */
+export function ReviewStep({ run, state, onChange, summary }: ReviewStepProps) {
+  const { t } = useLingui()
+  const { order, built, review } = state
+  const { walletName } = order
+  const [ticked, setTicked] = useState<readonly string[]>([])
+  const seconds = useSecondsLeft(run)
+  const closing = seconds * 1000 < SIGN_MARGIN_MS
+  useDeadlineAnnouncements(seconds)
+
+  const blocked = review.verdict === 'blocked'
+  const running = review.simulation.state === 'running'
+  const family = familyOf(order.network)
+  const account = useAccounts().find((each) => each.family === family)
+  const otherAccount = needsWallet(order) && account !== undefined && account.address !== order.sender
+  const fee = review.match.rows.find(({ field }) => field === 'fee')?.got
+
+  return (
+    <Card>
+      <div className="flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <StepHeading>{summary ? <Trans>Check and sign</Trans> : <Trans>Check and pay</Trans>}</StepHeading>
+        {!blocked && <Deadline closing={closing} seconds={seconds} />}
+      </div>
+
+      {summary ?? <ReviewSummary blocked={blocked} fee={fee} order={order} />}
+
+      {state.step === 'rejected' && (
+        <Banner
+          action={
+            actionFor(state.trouble.code) === 'connect' &&
+            account && (
+              <Button onClick={() => openConnectDialog(family)} size="sm">
+                <Trans>Connect {walletName}</Trans>
+              </Button>
+            )
+          }
+          className="mt-4"
+          role="alert"
+          title={state.trouble.title}
+          tone={state.trouble.code === 'REJECTED' ? 'info' : 'warn'}
+        >
+          {state.trouble.body}
+        </Banner>
+      )}
+      {otherAccount && (
+        <Banner className="mt-4" role="alert" title={t`${walletName} is on another account`} tone="warn">
+          <Trans>
+            This payment is prepared for <span className="font-mono text-[13px]">{order.sender}</span>. Switch back to it in {walletName}, or change the
+            payment.
+          </Trans>
+        </Banner>
+      )}
+      <Findings blocked={blocked} findings={review.findings} onTick={setTicked} ticked={ticked} />
+      <MatchTable match={review.match} />
+      <SimulationResult order={order} simulation={review.simulation} />
+      <Instructions bytes={built.bytes} fee={fee} steps={review.steps} />
+
+      <SignBar
+        account={account}
+        blocked={blocked}
+        closing={closing}
+        onChange={onChange}
+        run={run}
+        running={running}
+        state={state}
+        summary={summary}
+        ticked={ticked}
+      />
+    </Card>
+  )
+}
+
+type SignBarProps = ReviewStepProps & {
+  account: ReturnType<typeof useAccounts>[number] | undefined
+  blocked: boolean
+  closing: boolean
+  running: boolean
+  ticked: readonly string[]
+}
+
+/** The one way on, or why there is none. */
+function SignBar({ run, state, onChange, summary, account, blocked, closing, running, ticked }: SignBarProps) {
+  const { t } = useLingui()
+  const [busy, setBusy] = useState(false)
+  const { walletName, network } = state.order
+  const signs = needsWallet(state.order)
+  const unticked = state.review.findings.some(({ code, severity }) => severity === 'warn' && !ticked.includes(code))
+
+  async function sign() {
+    setBusy(true)
+    await run.sign(ticked).finally(() => setBusy(false))
+  }
+
+  return (
+    <div className="sticky bottom-16 -mx-5 mt-6 -mb-5 rounded-b-xl border-t border-line bg-surface px-5 py-4 lg:bottom-0">
+      {closing && !blocked && (
+        <p className="mb-3 text-sm text-warn-ink">
+          <Trans>Too little time is left to sign. Prepare it again: everything you entered is kept.</Trans>
+        </p>
+      )}
+      <div className="flex gap-2">
+        {blocked ? (
+          <Button icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg">
+            <Trans>Prepare it again</Trans>
+          </Button>
+        ) : closing ? (
+          <Button className="min-w-0 flex-1 max-sm:px-3" icon={<Icon name="refresh" />} onClick={() => void run.rebuild()} size="lg" variant="primary">
+            <Trans>Prepare it again</Trans>
+          </Button>
+        ) : !account && signs ? (
+          <Button className="flex-1" icon={<Icon name="wallet" />} onClick={() => openConnectDialog(familyOf(network))} size="lg" variant="primary">
+            <Trans>Connect {walletName}</Trans>
+          </Button>
+        ) : (
+          <Button
+            busy={busy || running}
+            className="min-w-0 flex-1 max-sm:px-3"
+            disabled={unticked}
+            icon={<Icon className="max-sm:hidden" name={signs ? 'wallet' : 'arrowOut'} />}
+            onClick={() => void sign()}
+            size="lg"
+            variant="primary"
+          >
+            {running ? t`Trying it out` : !signs ? t`Send it` : summary ? t`Sign with ${walletName}` : t`Pay with ${walletName}`}
+          </Button>
+        )}
+        <Button className="max-sm:px-4" onClick={onChange} size="lg">
+          <Trans>Change</Trans>
+        </Button>
+      </div>
+      {unticked && !closing && !blocked && (
+        <p className="mt-2 text-sm text-muted">
+          <Trans>Tick each warning above to go on.</Trans>
+        </p>
+      )}
+    </div>
+  )
+}

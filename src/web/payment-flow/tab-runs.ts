@@ -1,0 +1,88 @@
+import { serverNow } from '../api/clock.ts'
+import type { Journal, JournalEntry } from './journal.ts'
+import { browserLocks, paymentLock, walletLock, type Locks } from './lock.ts'
+import type { PaymentOrder } from '../payment-order/order.ts'
+import type { Ports } from './dependencies.ts'
+import type { Clock } from '../payment-order/ports.ts'
+import { PaymentRun } from './run.ts'
+
+/** What stands behind a run: who builds, who signs, and the chain. The rest is this tab's. */
+export type Outside = Omit<Ports, 'journal' | 'locks' | 'clock'>
+
+const clock: Clock = {
+  now: serverNow,
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      signal.addEventListener('abort', () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    }),
+}
+
+let shared: Locks | undefined
+
+/** Made on first use: a browser without Web Locks can read every page, and only not pay. */
+function locks(): Locks {
+  shared ??= browserLocks()
+  return shared
+}
+
+/**
+ * The payments of one journal that are in the hands of this tab. They outlive the page: whoever walks to another page while the wallet is open or a
+ * block is awaited comes back to the same run, and no answer is lost.
+ */
+export class TabRuns {
+  readonly #journal: Journal
+  readonly #runs = new Map<string, PaymentRun>()
+  readonly #opening = new Map<string, Promise<PaymentRun | 'held' | undefined>>()
+
+  constructor(journal: Journal) {
+    this.#journal = journal
+  }
+
+  /** A new payment, not built yet. */
+  begin(order: PaymentOrder, outside: Outside): PaymentRun {
+    const run = new PaymentRun(this.#ports(outside), order)
+    this.#runs.set(order.id, run)
+    return run
+  }
+
+  /**
+   * The payment of an id: this tab's, or the journal's, taken up; `held` when another tab has it. `reach` tells what stands behind an entry, or
+   * nothing where it is not to be gone on with. Asked twice at once, it opens one run: the second would find the first one's lock and call it another tab.
+   */
+  resume(id: string, reach: (entry: JournalEntry) => Promise<Outside | undefined>): Promise<PaymentRun | 'held' | undefined> {
+    const known = this.#runs.get(id)
+    if (known) return Promise.resolve(known)
+    const opening = this.#opening.get(id) ?? this.#takeUp(id, reach).finally(() => this.#opening.delete(id))
+    this.#opening.set(id, opening)
+    return opening
+  }
+
+  async #takeUp(id: string, reach: (entry: JournalEntry) => Promise<Outside | undefined>): Promise<PaymentRun | 'held' | undefined> {
+    const entry = await this.#journal.read(id)
+    const outside = entry && (await reach(entry))
+    if (!outside) return undefined
+    const run = new PaymentRun(this.#ports(outside), entry.state.order, entry)
+    if (!(await run.takeUp())) return 'held'
+    this.#runs.set(id, run)
+    return run
+  }
+
+  #ports(outside: Outside): Ports {
+    return { ...outside, journal: this.#journal, locks: locks(), clock }
+  }
+}
+
+/** Waits until no other tab has a payment, for whoever was told `held`; false when `signal` was aborted before. */
+export function untilLetGo(id: string, signal: AbortSignal): Promise<boolean> {
+  return locks().untilFree(paymentLock(id), signal)
+}
+
+/** I7, for a request outside of a run: null while another tab has one open in this wallet. */
+export async function askWallet<T>({ family, walletName }: { family: string; walletName: string }, ask: () => Promise<T>): Promise<T | null> {
+  const asked = await locks().attempt(walletLock(family, walletName), ask)
+  return asked.held ? asked.value : null
+}

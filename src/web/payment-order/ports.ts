@@ -1,0 +1,72 @@
+import type { PayerEvidenceRequest } from '#contract/payer-evidence.ts'
+import type { Match, Step } from '#chains/match.ts'
+import type { Built, PaymentOrder, Reading, Sent, Simulation, Trouble } from './order.ts'
+
+/** What a payment needs from outside: the service, the wallet, the chain and the clock. `src/web/payment-flow` drives them; wallets implement them. */
+
+/** `evidence`: whether the service put random digits into the fees, and what the payer signs where their wallet replaces them. */
+export type BuiltReply = {
+  paymentId: string
+  bytes: Uint8Array
+  lastValidBlockHeight: number
+  expiresAt: number
+  evidence?: { fingerprint: boolean; request: PayerEvidenceRequest | null }
+}
+
+export interface PaymentService {
+  /** Asks for an unsigned transaction. Repeating it with the same key answers the same. Throws what `explain` understands. */
+  build(order: PaymentOrder, key: string): Promise<BuiltReply>
+  /** Tells the service what was broadcast. Not needed for the payment, only for a quicker answer. */
+  report(paymentId: string, signature: string): Promise<void>
+  /** An error of `build` in words. */
+  explain(error: unknown): Trouble
+}
+
+/** What a wallet did with a request. Only `sent` and `lost` mean that bytes may be outside. */
+export type WalletAnswer =
+  | { kind: 'signed'; bytes: Uint8Array }
+  | { kind: 'sent'; signature: string }
+  | { kind: 'refused'; trouble: Trouble }
+  | { kind: 'signer_changed' }
+  | { kind: 'lost' }
+
+export interface PaymentWallet {
+  /** I5: the address the wallet would sign with now, read from the wallet and not from memory; null while none is connected. */
+  signer(order: PaymentOrder): Promise<string | null>
+  /** Never throws: every way a wallet can fail is an answer. */
+  pay(order: PaymentOrder, built: Built): Promise<WalletAnswer>
+}
+
+/** The user's own RPC. Calls throw when it cannot be reached, except `read` and `simulate`, for which that is an answer. */
+export interface PaymentChain {
+  /** Mean time between blocks, for estimates only. */
+  blockTimeMs(order: PaymentOrder): number
+  head(order: PaymentOrder): Promise<{ height: number; finalizedHeight: number }>
+  feeCap(order: PaymentOrder): Promise<bigint>
+  /** Whether the chain that `bytes` are bound to (chain id, blockhash) is the one this RPC reads; null when it could not be asked. */
+  knows(order: PaymentOrder, bytes: Uint8Array): Promise<boolean | null>
+  simulate(order: PaymentOrder, bytes: Uint8Array): Promise<Simulation>
+  /** Sends signed bytes; the same bytes any number of times. Not offered where the wallet sends. */
+  broadcast(order: PaymentOrder, bytes: Uint8Array): Promise<void>
+  read(order: PaymentOrder, built: Built, sent: Sent): Promise<Reading>
+}
+
+/** What belongs to one attempt of an order. */
+type Attempt = { paymentId: string; maxFeeAtomic: bigint }
+
+/** Reads transactions from their bytes in this browser; pure, but loaded late. */
+export interface TransactionReader {
+  match(order: PaymentOrder, attempt: Attempt & { chainKnown: boolean | null }, bytes: Uint8Array): Match
+  describe(order: PaymentOrder, attempt: Attempt, bytes: Uint8Array): readonly Step[]
+  /** EVM only. */
+  nonce(order: PaymentOrder, bytes: Uint8Array): number | null
+  /** I6: whether what the wallet signed means what was shown, and the signature it will be known by. */
+  compareSigned(order: PaymentOrder, built: Built, signed: Uint8Array): { ok: true; signature: string } | { ok: false; difference: string }
+}
+
+export interface Clock {
+  /** Unix milliseconds on the service's clock. */
+  now(): number
+  /** Resolves after `ms`, or at once when `signal` is aborted. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}

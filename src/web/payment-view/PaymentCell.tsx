@@ -1,0 +1,77 @@
+import type { PaymentNote } from '#contract/note-endpoints.ts'
+import type { PaymentRow } from '#contract/payment-body.ts'
+import { pathTo } from '../router/paths.ts'
+import { Link } from '../router/Link.tsx'
+import { Address } from '../ui/Address.tsx'
+import { Amount } from '../ui/Amount.tsx'
+import { StatusPill } from '../ui/StatusPill.tsx'
+import { Time } from '../ui/Time.tsx'
+import { UntrustedText } from '../ui/UntrustedText.tsx'
+import { Cell } from './Cell.tsx'
+import type { ColumnName } from './columns.ts'
+import { purposeOf, referenceOf } from './describe-row.ts'
+import { directionWords } from './direction-words.ts'
+import { Direction } from './Direction.tsx'
+import { Labels } from './Labels.tsx'
+
+export type PaymentCellProps = { name: ColumnName; row: PaymentRow; networkName: string; note: PaymentNote | undefined }
+
+export function PaymentCell({ name, row, networkName, note }: PaymentCellProps) {
+  switch (name) {
+    case 'amount':
+      return (
+        <Cell>
+          <Link
+            className="flex items-center gap-3 rounded-sm outline-none after:absolute after:inset-0 focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
+            to={pathTo('payment', { params: { paymentId: row.paymentId } })}
+          >
+            <Direction draft={row.draft} status={row.status} type={row.type} />
+            <span className="min-w-0">
+              <Amount atomic={row.amountAtomic} className="block truncate font-medium" decimals={row.decimals} symbol={row.symbol} />
+              <span className="block text-xs text-muted">{directionWords(row)}</span>
+            </span>
+          </Link>
+        </Cell>
+      )
+    case 'status':
+      return (
+        <Cell>
+          <StatusPill status={row.draft ? 'incomplete' : row.status} />
+        </Cell>
+      )
+    case 'party':
+      return (
+        <Cell className="truncate">
+          <Address value={row.type === 'received' ? row.sender : row.recipient} />
+        </Cell>
+      )
+    case 'purpose':
+      return <TextCell text={purposeOf(row)} />
+    case 'reference':
+      return <TextCell text={referenceOf(row)} />
+    case 'labels':
+      return (
+        <Cell className="truncate">
+          <Labels note={note} />
+        </Cell>
+      )
+    case 'network':
+      return <Cell className="truncate text-muted">{networkName}</Cell>
+    case 'transaction':
+      return <Cell className="truncate text-muted">{row.signature ? <Address noun="transaction" value={row.signature} /> : '–'}</Cell>
+    case 'date':
+      return (
+        <Cell className="whitespace-nowrap text-muted" end>
+          <Time at={row.timestamp} />
+        </Cell>
+      )
+  }
+}
+
+function TextCell({ text }: { text: string | null }) {
+  return (
+    <Cell className="truncate text-muted" title={text ?? undefined}>
+      {text === null ? '–' : <UntrustedText text={text} />}
+    </Cell>
+  )
+}

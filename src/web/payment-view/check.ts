@@ -1,0 +1,41 @@
+import type { AnyCheckFact } from '../payment-order/check-facts.ts'
+import type { KnownReason } from '../errors/proof-reasons.ts'
+
+/** One thing that was looked at. `open`: nobody could tell. */
+export type Check = {
+  name: string
+  /** Who says so: the proof itself, read here; the reader's own node; the service's node; the service's record; a facilitator. */
+  source: 'local' | 'chain' | 'service_chain' | 'record' | 'facilitator'
+  state: 'ok' | 'bad' | 'open'
+  expected: AnyCheckFact
+  got: AnyCheckFact
+  reason?: KnownReason
+}
+
+export const VERDICTS = ['settled', 'valid', 'invalid', 'unknown'] as const
+export type Verdict = (typeof VERDICTS)[number]
+
+/** What is known beyond the checks. */
+export type Outcome = {
+  checks: readonly Check[]
+  /** The payee has the money, by the chain or by the service's reading of it. */
+  settled: boolean
+  /** Somebody who can look further than this page said that it could be settled now. */
+  vouched: boolean
+  /** Nothing is decided, and the reason. */
+  undecided: string | null
+}
+
+/**
+ * The one word for a proof. A single check that does not hold decides; what could not be looked at never counts as good, and never as bad.
+ */
+export function verdictOf({ checks, settled, vouched, undecided }: Outcome): Verdict {
+  if (checks.some(({ state }) => state === 'bad')) return 'invalid'
+  if (settled && checks.every(({ state }) => state === 'ok')) return 'settled'
+  if (undecided !== null || checks.some(({ state }) => state === 'open')) return 'unknown'
+  return vouched ? 'valid' : 'unknown'
+}
+
+export function firstBad(checks: readonly Check[]): Check | undefined {
+  return checks.find(({ state }) => state === 'bad')
+}

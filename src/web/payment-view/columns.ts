@@ -1,0 +1,89 @@
+import type { MessageDescriptor } from '@lingui/core'
+import { msg } from '@lingui/core/macro'
+import { useSyncExternalStore } from 'react'
+import * as v from 'valibot'
+import { browserStore } from '../local-data/browser-store.ts'
+
+/** What the table can show. `pixels` is the least a column needs; `grow` takes a share of what is left. */
+export const columns = {
+  amount: { label: msg`Amount`, pixels: 176 },
+  status: { label: msg`Status`, pixels: 132 },
+  party: { label: msg`From or to`, pixels: 124 },
+  purpose: { label: msg`For`, pixels: 140, grow: true },
+  labels: { label: msg`Labels`, pixels: 112 },
+  network: { label: msg`Network`, pixels: 140 },
+  reference: { label: msg`Reference`, pixels: 150, grow: true },
+  transaction: { label: msg`Transaction`, pixels: 148 },
+  date: { label: msg`Date`, pixels: 184, end: true },
+} as const satisfies Record<string, { label: MessageDescriptor; pixels: number; grow?: true; end?: true }>
+
+export type ColumnName = keyof typeof columns
+export const COLUMN_NAMES = Object.keys(columns) as ColumnName[]
+
+/** Always there: without it a row has no name. */
+export const FIXED_COLUMN: ColumnName = 'amount'
+const USUAL: readonly ColumnName[] = ['amount', 'status', 'party', 'purpose', 'labels', 'date']
+/** Where there is no room for all of the usual ones, these leave, the first one first: a payment's own page shows them too. */
+const LEAVING: readonly ColumnName[] = ['labels', 'purpose']
+const USUAL_BY_ROOM = Array.from({ length: LEAVING.length + 1 }, (_, count) => USUAL.filter((name) => !LEAVING.slice(0, count).includes(name)))
+
+/** Of the box that picks a row, before the columns. */
+export const PICK_PIXELS = 52
+
+/** What these columns need beside each other. */
+export function leastPixels(shown: readonly ColumnName[]): number {
+  return shown.reduce((sum, name) => sum + columns[name].pixels, PICK_PIXELS)
+}
+
+const Stored = v.array(v.picklist(COLUMN_NAMES))
+
+/** The columns somebody chose; null while it is left to the room there is. */
+const chosen = browserStore<readonly ColumnName[] | null>('paydesk.columns', (text) => {
+  try {
+    const stored = v.safeParse(Stored, JSON.parse(text ?? 'null'))
+    return stored.success ? inOrder([FIXED_COLUMN, ...stored.output]) : null
+  } catch {
+    return null
+  }
+})
+
+let fitting = USUAL
+const listeners = new Set<() => void>()
+
+/** Tells how wide the list is. Columns that somebody chose stay, and scroll where they do not fit. */
+export function fitColumns(pixels: number): void {
+  const next = USUAL_BY_ROOM.find((each) => leastPixels(each) <= pixels) ?? USUAL_BY_ROOM.at(-1) ?? USUAL
+  if (next === fitting) return
+  fitting = next
+  for (const listener of listeners) listener()
+}
+
+export function useColumns(): readonly ColumnName[] {
+  return useSyncExternalStore(subscribe, shownColumns)
+}
+
+export function shownColumns(): readonly ColumnName[] {
+  return chosen.get() ?? fitting
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  const stop = chosen.subscribe(listener)
+  return () => {
+    listeners.delete(listener)
+    stop()
+  }
+}
+
+export function toggleColumn(name: ColumnName): void {
+  const shown = shownColumns()
+  chosen.set(inOrder(shown.includes(name) ? shown.filter((each) => each !== name) : [...shown, name]))
+}
+
+export function resetColumns(): void {
+  chosen.set(null)
+}
+
+function inOrder(names: readonly ColumnName[]): readonly ColumnName[] {
+  return COLUMN_NAMES.filter((name) => names.includes(name))
+}

@@ -1,0 +1,75 @@
+import * as v from 'valibot'
+import { formatAmount } from '#contract/amount.ts'
+import { browserStore } from '../local-data/browser-store.ts'
+import { pathTo } from '../router/paths.ts'
+
+/**
+ * Money that is on the chain and that no order takes, because another amount was asked for. No protocol returns it: whoever checked the proof decides,
+ * so this browser remembers it until it was sent back or put aside. All of it is public; the proof itself is not kept.
+ */
+export type Mispaid = {
+  transaction: string
+  network: string
+  /** The asset's address. */
+  asset: string
+  payer: string
+  /** Who was paid. */
+  wallet: string
+  /** Atomic units. */
+  cameAtomic: string
+  expectedAtomic: string
+  /** When it was found. Unix milliseconds. */
+  at: number
+}
+
+const MOST = 200
+const atomic = v.pipe(v.string(), v.regex(/^[0-9]{1,78}$/))
+const text = v.pipe(v.string(), v.maxLength(200))
+const Stored = v.array(
+  v.object({ transaction: text, network: text, asset: text, payer: text, wallet: text, cameAtomic: atomic, expectedAtomic: atomic, at: v.number() }),
+)
+
+const store = browserStore<readonly Mispaid[]>('paydesk.mispaid', parse)
+
+/** Newest first. */
+export function useMispaid(): readonly Mispaid[] {
+  return store.use()
+}
+
+/** Finding it again changes nothing but what was asked for. */
+export function rememberMispaid(found: Mispaid): void {
+  store.set([found, ...store.get().filter((each) => !isSame(each, found))].slice(0, MOST))
+}
+
+/** @returns puts it back where it was */
+export function forgetMispaid(done: Pick<Mispaid, 'network' | 'transaction'>): () => void {
+  const at = store.get().findIndex((each) => isSame(each, done))
+  const removed = store.get()[at]
+  if (!removed) return () => undefined
+  store.set(store.get().toSpliced(at, 1))
+  return () => {
+    if (!store.get().some((each) => isSame(each, removed))) store.set(store.get().toSpliced(at, 0, removed))
+  }
+}
+
+/** The checkout with all of it filled in; the transaction stands as the reference, by which it is known that it went back. */
+export function sendBackPath(
+  { payer, network, asset, cameAtomic, transaction }: Mispaid,
+  { decimals, description }: { decimals: number; description: string },
+) {
+  const amount = formatAmount(BigInt(cameAtomic), decimals)
+  return pathTo('checkout', { search: { to: payer, amount, network, asset, description, reference: transaction } })
+}
+
+function isSame(one: Pick<Mispaid, 'network' | 'transaction'>, other: Pick<Mispaid, 'network' | 'transaction'>): boolean {
+  return one.network === other.network && one.transaction === other.transaction
+}
+
+function parse(stored: string | null): readonly Mispaid[] {
+  try {
+    const read = v.safeParse(Stored, JSON.parse(stored ?? '[]'))
+    return read.success ? read.output : []
+  } catch {
+    return []
+  }
+}

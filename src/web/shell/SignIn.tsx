@@ -1,0 +1,91 @@
+import { t } from '@lingui/core/macro'
+import { Trans } from '@lingui/react/macro'
+import { useState } from 'react'
+import { describeError } from '../errors/codes.ts'
+import { inOne } from '../errors/in-one.ts'
+import { ApiError } from '../api/errors.ts'
+import { signIn } from '../session/sign-in.ts'
+import { shortAddress } from '#contract/known-address.ts'
+import { Button } from '../ui/Button.tsx'
+import { Icon } from '../ui/Icon.tsx'
+import { toast } from '../ui/Toast.tsx'
+import { openConnectDialog, useAccounts, type ConnectedAccount } from '../wallet/state/accounts.ts'
+
+/** Connect first, then prove the wallet by signing a text that moves no money. `look`: primary unless the page's main action is another. */
+export function SignIn({ look = 'primary' }: { look?: 'primary' | 'secondary' }) {
+  const accounts = useAccounts()
+  const [asking, setAsking] = useState<ConnectedAccount>()
+  const [trouble, setTrouble] = useState<string>()
+
+  async function start(account: ConnectedAccount) {
+    setAsking(account)
+    setTrouble(undefined)
+    try {
+      await signIn(account)
+      const address = shortAddress(account.address)
+      toast(t`Signed in as ${address}`, { tone: 'good' })
+    } catch (error) {
+      setTrouble(troubleOf(error, account))
+    } finally {
+      setAsking(undefined)
+    }
+  }
+
+  if (accounts.length === 0) {
+    return (
+      <Button
+        className="h-auto min-h-10 max-w-full shrink py-2 whitespace-normal"
+        icon={<Icon name="wallet" />}
+        onClick={() => openConnectDialog()}
+        variant={look}
+      >
+        <Trans>Connect a wallet to sign in</Trans>
+      </Button>
+    )
+  }
+  return (
+    <div className="flex flex-col items-stretch gap-2">
+      {accounts.map((account, index) => (
+        <Button
+          busy={isSame(asking, account)}
+          disabled={asking !== undefined && !isSame(asking, account)}
+          icon={<Icon name="shield" />}
+          key={`${account.walletId}:${account.address}`}
+          onClick={() => void start(account)}
+          variant={index === 0 ? look : 'secondary'}
+        >
+          <SignInAs address={shortAddress(account.address)} />
+        </Button>
+      ))}
+      {asking && <Asking wallet={asking.walletName} />}
+      {trouble && (
+        <p className="text-sm text-bad-ink" role="alert">
+          {trouble}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function SignInAs({ address }: { address: string }) {
+  return <Trans>Sign in as {address}</Trans>
+}
+
+function Asking({ wallet }: { wallet: string }) {
+  return (
+    <p className="text-sm text-muted">
+      <Trans>Confirm in {wallet}. The text moves no money.</Trans>
+    </p>
+  )
+}
+
+function isSame(one: ConnectedAccount | undefined, other: ConnectedAccount): boolean {
+  return one?.address === other.address && one.walletId === other.walletId
+}
+
+function troubleOf(error: unknown, { walletName }: ConnectedAccount): string {
+  if (error instanceof ApiError) return inOne(describeError(error))
+  // The wallet side has words for its own refusals; its code is not part of the shell, so its name is what tells it.
+  if (error instanceof Error && error.name === 'WalletProblem') return error.message
+  return t`${walletName} did not sign. Nothing was sent.`
+}

@@ -1,0 +1,33 @@
+import { Trans } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
+import { useSession } from '../api/session.ts'
+import type { Viewer } from '../api/queries.ts'
+import { QueryError } from './QueryError.tsx'
+import { Card } from '../ui/Card.tsx'
+import { EmptyState } from '../ui/EmptyState.tsx'
+import { SessionEnded } from '../session/SessionEnded.tsx'
+import { SignIn } from './SignIn.tsx'
+
+export type SignedInProps = {
+  /** Shaped like what comes. */
+  skeleton: ReactNode
+  /** What signing in shows, for example "Sign in to see your payments". */
+  invitation: ReactNode
+  children: (viewer: Viewer) => ReactNode
+}
+
+/** Shows its children to someone who proved a wallet, and the way there to everyone else. */
+export function SignedIn({ skeleton, invitation, children }: SignedInProps) {
+  const state = useSession()
+  if (state.kind === 'loading') return skeleton
+  if (state.kind === 'failed') return <QueryError error={state.error} onRetry={state.retry} />
+  if (state.viewer) return children(state.viewer)
+  return (
+    <Card>
+      <SessionEnded />
+      <EmptyState action={<SignIn />} icon="wallet" title={invitation}>
+        <Trans>You sign a short text with your wallet. It costs nothing and moves no money.</Trans>
+      </EmptyState>
+    </Card>
+  )
+}

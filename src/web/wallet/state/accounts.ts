@@ -1,0 +1,61 @@
+import { useSyncExternalStore } from 'react'
+import type { Family } from '#contract/address.ts'
+
+/**
+ * Who is connected, for pages that show it. No wallet code in here: the EVM and Solana stacks are chunks of their own
+ * and load when someone connects, or when a wallet of an earlier visit is connected again without asking.
+ */
+
+export type ConnectedAccount = {
+  family: Family
+  /** Normal form. */
+  address: string
+  /** Of the wallet within its family: the reverse domain name on EVM, the name on Solana. */
+  walletId: string
+  walletName: string
+  /** A `data:` image of the wallet's own making. */
+  icon?: string
+}
+
+type State = {
+  accounts: readonly ConnectedAccount[]
+  /** `any` while the dialog is open for either family. */
+  dialog: Family | 'any' | null
+}
+
+let state: State = { accounts: [], dialog: null }
+const listeners = new Set<() => void>()
+
+/** At most one account of each family, EVM first. */
+export function useAccounts(): readonly ConnectedAccount[] {
+  return useSyncExternalStore(subscribe, () => state.accounts)
+}
+
+export function useConnectDialog(): Family | 'any' | null {
+  return useSyncExternalStore(subscribe, () => state.dialog)
+}
+
+export function openConnectDialog(family?: Family): void {
+  set({ ...state, dialog: family ?? 'any' })
+}
+
+export function closeConnectDialog(): void {
+  set({ ...state, dialog: null })
+}
+
+/** A stack tells who it is connected to now. */
+export function setAccount(family: Family, account: ConnectedAccount | undefined): void {
+  const others = state.accounts.filter((other) => other.family !== family)
+  const accounts = account ? [...others, account] : others
+  set({ ...state, accounts: accounts.sort((a, b) => a.family.localeCompare(b.family)) })
+}
+
+function set(next: State): void {
+  state = next
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
